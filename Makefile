@@ -1,0 +1,30 @@
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
+SOURCES := pyproject.toml constraints.txt
+
+.PHONY: demo test clean
+
+demo: .venv/installed  ## install what is needed, score the example pairs with every metric, print the table
+	$(BIN)/gistmeter score all --input examples/pairs.jsonl
+
+test: .venv/installed-dev  ## install the rest, run every check
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest
+
+clean:
+	rm -rf .venv
+
+# torch first and by itself: the constraint picks the tested build, and nothing else may pull in another.
+.venv/installed: $(SOURCES)
+	$(PYTHON) -m venv .venv
+	$(INSTALL) torch
+	$(INSTALL) --editable .
+	touch $@
+
+.venv/installed-dev: .venv/installed
+	$(INSTALL) --editable '.[dev]'
+	touch $@

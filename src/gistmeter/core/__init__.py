@@ -1,0 +1,1 @@
+"""The words of gistmeter: standard library and numpy only."""

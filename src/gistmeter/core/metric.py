@@ -1,0 +1,102 @@
+"""What a metric is, and the guard that keeps one bad example from costing the others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.score import Flag, Score
+from gistmeter.core.signature import Signature
+
+
+class Metric(Protocol):
+    """Scores examples one by one.
+
+    The law: `score` returns one score an example, in the same order, and
+    `score(a + b) == score(a) + score(b)` to float tolerance. Nothing about a corpus is computed
+    inside a call, so a cache, a chunk loop and a cluster are plain wrappers.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name in the catalog."""
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The fields an example must have besides its candidate."""
+
+    @property
+    def signature(self) -> Signature:
+        """Everything that decides the number."""
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score every example; one that cannot be scored gets its problem instead of a value."""
+
+
+def score_sound(
+    examples: Sequence[Example],
+    needs: tuple[Need, ...],
+    score: Callable[[Sequence[Example]], list[Score]],
+) -> list[Score]:
+    """Score the sound examples; give each of the others the reason why it has no value.
+
+    Every metric scores through this guard, so that missing fields, empty texts and broken Unicode
+    end the same way everywhere. Empty references beside good ones are left out and flagged.
+
+    Args:
+        examples: As the user gave them.
+        needs: The fields that must be there and not empty.
+        score: Scores sound examples: nothing it needs is missing or empty.
+
+    Returns:
+        One score an example, in the order given.
+    """
+    problems = [_problem(example, needs) for example in examples]
+    sound = [e for e, problem in zip(examples, problems, strict=True) if problem is None]
+    trimmed = [_without_empty_references(example) for example in sound]
+    scores = (_restore(*pair) for pair in zip(sound, score(trimmed), strict=True))
+    return [next(scores) if problem is None else problem for problem in problems]
+
+
+def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:
+    """Return the undefined score of an example that cannot be scored, or None if it can."""
+    for side, _, text in example.texts():
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            problem = f"the {side} is not valid Unicode: lone surrogate at character {error.start}"
+            return Score.undefined(example.id, problem)
+    if not example.candidate.strip():
+        return Score.undefined(example.id, "the candidate is empty", (Flag("empty_side", "candidate"),))
+    for need in needs:
+        texts = example.references if need == "references" else (example.source,)
+        given = [text for text in texts if text is not None]
+        if not given:
+            return Score.undefined(example.id, f"the row has no {need}")
+        if not any(text.strip() for text in given):
+            flag = Flag("empty_side", "reference" if need == "references" else "source")
+            return Score.undefined(example.id, f"nothing but white space in {need}", (flag,))
+    return None
+
+
+def _kept(example: Example) -> list[int]:
+    return [index for index, reference in enumerate(example.references) if reference.strip()]
+
+
+def _without_empty_references(example: Example) -> Example:
+    kept = _kept(example)
+    if len(kept) == len(example.references):
+        return example
+    return replace(example, references=tuple(example.references[index] for index in kept))
+
+
+def _restore(example: Example, score: Score) -> Score:
+    """Flag the references that were left out, and count the others as the user does."""
+    kept = _kept(example)
+    if len(kept) == len(example.references):
+        return score
+    empty = sorted(set(range(len(example.references))) - set(kept))
+    spans = (replace(s, index=kept[s.index]) if s.side == "reference" else s for s in score.spans)
+    flags = (replace(f, index=kept[f.index]) if f.side == "reference" else f for f in score.flags)
+    left_out = (Flag("empty_side", "reference", index=index) for index in empty)
+    return replace(score, spans=tuple(spans), flags=(*flags, *left_out))

@@ -1,0 +1,71 @@
+"""Options of a metric: a frozen dataclass, filled from Python values or from the text of a command line."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from gistmeter.core.errors import UsageError
+
+T = TypeVar("T")
+
+
+def options_from(cls: type[T], given: Mapping[str, object]) -> T:
+    """Build an options dataclass from names and values.
+
+    Args:
+        cls: A dataclass whose fields are Literal, bool, int, float, str, or one of these or None.
+        given: Values of the field's type, or their text.
+
+    Raises:
+        UsageError: If a name or a value is not one of those that exist; the message lists them.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Options:
+    ...     match: Literal["greedy", "optimal"] = "greedy"
+    ...     layer: int | None = None
+    >>> options_from(Options, {"layer": "5"})
+    Options(match='greedy', layer=5)
+    >>> options_from(Options, {"match": "best"})
+    Traceback (most recent call last):
+    gistmeter.core.errors.UsageError: match=best: choose one of greedy, optimal
+    """
+    hints = get_type_hints(cls)
+    unknown = [name for name in given if name not in hints]
+    if unknown:
+        known = ", ".join(hints) or "none"
+        raise UsageError(f"no option {unknown[0]!r} here; there are: {known}")
+    return cls(**{name: _convert(name, value, hints[name]) for name, value in given.items()})
+
+
+def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
+    """Return a metric's preset.
+
+    Raises:
+        UsageError: If it has none of that name; the message lists those it has.
+    """
+    if name not in presets:
+        raise UsageError(f"{metric} has no preset {name!r}; there are: {', '.join(presets)}")
+    return presets[name]
+
+
+def options_text(options: Any) -> dict[str, str]:  # noqa: ANN401 - any dataclass instance
+    """Return the options as texts, for a signature."""
+    return {field.name: str(getattr(options, field.name)) for field in dataclasses.fields(options)}
+
+
+def _convert(name: str, value: object, hint: Any) -> object:  # noqa: ANN401 - a type hint has no type
+    if get_origin(hint) is Literal:
+        choices = {str(choice): choice for choice in get_args(hint)}
+        if str(value) not in choices:
+            raise UsageError(f"{name}={value}: choose one of {', '.join(choices)}")
+        return choices[str(value)]
+    allowed = get_args(hint) or (hint,)
+    if type(None) in allowed and (value is None or value in ("", "none", "None")):
+        return None
+    kind = next(kind for kind in allowed if kind is not type(None))
+    if kind is bool:
+        return _convert(name, str(value).lower(), Literal["true", "false"]) == "true"
+    try:
+        return kind(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name}={value}: give {'an' if kind is int else 'a'} {kind.__name__}") from None

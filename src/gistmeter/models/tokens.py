@@ -1,0 +1,78 @@
+"""Texts to token ids, with the characters each token comes from and what did not fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Tokenizers without a limit of their own report a number of this order.
+NO_LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """The tokens of one text, special ones included.
+
+    Args:
+        ids: In the model's vocabulary.
+        offsets: First character and one past the last of each token, shape (tokens, 2).
+        special: True on tokens that the tokenizer added, shape (tokens,).
+        total: How many tokens the whole text has, special ones aside.
+    """
+
+    ids: tuple[int, ...]
+    offsets: NDArray[np.int64]
+    special: NDArray[np.bool_]
+    total: int
+
+    @property
+    def kept(self) -> int:
+        """How many tokens were kept, special ones aside."""
+        return int((~self.special).sum())
+
+
+def tokenize(tokenizer: Any, texts: Sequence[str], window: int | None) -> list[Tokens]:  # noqa: ANN401
+    """Tokenize texts; cut the tail of those that are longer than the window.
+
+    Args:
+        tokenizer: A fast tokenizer of transformers.
+        texts: What to tokenize; equal texts are tokenized once.
+        window: Most tokens a text may have, special ones included; None for no limit.
+
+    Returns:
+        One entry a text.
+    """
+    backend = tokenizer.backend_tokenizer
+    # Files of tokenizers may carry a cut and a padding of their own, which would apply in silence.
+    backend.no_truncation()
+    backend.no_padding()
+    unique = list(dict.fromkeys(texts))
+    encodings = backend.encode_batch(unique)
+    by_text = {text: _cut(encoding, window) for text, encoding in zip(unique, encodings, strict=True)}
+    return [by_text[text] for text in texts]
+
+
+def window_of(model: Any, tokenizer: Any) -> int | None:  # noqa: ANN401 - transformers' classes are untyped
+    """Return how many tokens a model can read at once, special ones included; None for no limit."""
+    limits = [getattr(model.config, "max_position_embeddings", None)]
+    positions: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
+    if getattr(positions, "padding_idx", None) is not None:
+        # RoBERTa and its kin count positions from one past the padding's.
+        limits.append(positions.num_embeddings - positions.padding_idx - 1)
+    limits.append(tokenizer.model_max_length)
+    found = [limit for limit in limits if limit and limit < NO_LIMIT]
+    return min(found, default=None)
+
+
+def _cut(encoding: Any, window: int | None) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
+    ids = np.array(encoding.ids, dtype=np.int64)
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    special = np.array(encoding.special_tokens_mask, dtype=bool)
+    total = int((~special).sum())
+    if window is not None and len(ids) > window:
+        own = np.flatnonzero(~special)[: max(0, window - int(special.sum()))]
+        keep = np.sort(np.concatenate([np.flatnonzero(special), own]))
+        ids, offsets, special = ids[keep], offsets[keep], special[keep]
+    return Tokens(tuple(ids.tolist()), offsets, special, total)
