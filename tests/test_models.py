@@ -12,7 +12,7 @@ import torch
 from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
 
 from gistmeter.core.errors import BadModel, GistmeterError, ModelNotFound, UsageError
-from gistmeter.models import digest
+from gistmeter.models import cpu, digest
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.encoder import Encoder
 from gistmeter.models.load import find_model, is_cross_encoder, load_tokenizer, load_weights
@@ -155,6 +155,41 @@ def test_padding_and_mask() -> None:
     cpu = torch.device("cpu")
     assert pad([(1, 2), (3,)], 9, cpu).tolist() == [[1, 2], [3, 9]]
     assert mask([(1, 2), (3,)], cpu).tolist() == [[1, 1], [1, 0]]
+
+
+def test_fast_products_are_used_only_where_exact_and_leave_no_trace(
+    tiny_bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = cpu.oneDNN.matmul.fp32_precision
+    seen: list[str] = []
+
+    def forward(batch: list[tuple[int, ...]]) -> list[int]:
+        seen.append(cpu.oneDNN.matmul.fp32_precision)
+        return [0] * len(batch)
+
+    for exact in (True, False):
+        monkeypatch.setattr(cpu, "is_exact", lambda exact=exact: exact)
+        in_batches([tuple([1, 2])], forward, length=len, runtime=Runtime(device="cpu"))
+    assert seen == ["bf16", before]
+    assert cpu.oneDNN.matmul.fp32_precision == before
+    monkeypatch.setattr(cpu, "is_exact", lambda: True)
+    with pytest.raises(ZeroDivisionError), cpu.fast_products(torch.device("cpu"), 200):
+        _ = 1 / 0
+    assert cpu.oneDNN.matmul.fp32_precision == before
+
+
+def test_a_route_that_rounds_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = torch.nn.functional.linear
+
+    def rounding(left: torch.Tensor, right: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        if left.dtype == torch.float64:
+            return exact(left, right, bias)
+        return exact(left.bfloat16(), right.bfloat16(), bias.bfloat16()).float()
+
+    monkeypatch.setattr(torch.nn.functional, "linear", rounding)
+    cpu.is_exact.cache_clear()
+    assert not cpu.is_exact()
+    cpu.is_exact.cache_clear()
 
 
 @pytest.mark.parametrize("kind", ["tiny_bert", "tiny_roberta"])

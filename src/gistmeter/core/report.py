@@ -13,6 +13,7 @@ from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 
 RESAMPLES = 1000
+DRAWN_AT_ONCE = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,12 @@ def evaluate(metric: Metric, examples: Sequence[Example], *, seed: int = 0) -> R
     return Report.of(metric.signature, scores, [example.doc_id for example in examples], seed=seed)
 
 
+def draw_groups(groups: int, *, resamples: int, seed: int) -> NDArray[np.int64]:
+    """Draw groups with replacement and count how often each is drawn, shape (resamples, groups)."""
+    rng = np.random.default_rng(seed)
+    return rng.multinomial(groups, np.full(groups, 1 / groups), size=resamples)
+
+
 def group_weights(groups: Sequence[str], *, resamples: int, seed: int) -> NDArray[np.int64]:
     """Draw groups with replacement and count how often each row is drawn.
 
@@ -90,9 +97,7 @@ def group_weights(groups: Sequence[str], *, resamples: int, seed: int) -> NDArra
         Counts of shape (resamples, n).
     """
     names, member = np.unique(np.asarray(groups), return_inverse=True)
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(len(names), np.full(len(names), 1 / len(names)), size=resamples)
-    return drawn[:, member]
+    return draw_groups(len(names), resamples=resamples, seed=seed)[:, member]
 
 
 def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: int) -> tuple[float, float]:
@@ -100,9 +105,16 @@ def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: 
 
     NaN, NaN where there are fewer than two groups: one document says nothing about others.
     """
-    if len(set(groups)) < 2:
+    names, member = np.unique(np.asarray(groups), return_inverse=True)
+    if len(names) < 2:
         return math.nan, math.nan
-    weights = group_weights(groups, resamples=RESAMPLES, seed=seed)
-    means = weights @ values / weights.sum(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
+    sums = np.bincount(member, weights=values)
+    sizes = np.bincount(member)
+    means = []
+    # In slices, so that a million documents fit into memory.
+    step = max(1, DRAWN_AT_ONCE // len(names))
+    for start in range(0, RESAMPLES, step):
+        drawn = draw_groups(len(names), resamples=min(step, RESAMPLES - start), seed=seed + start)
+        means.append((drawn @ sums) / (drawn @ sizes))
+    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
     return float(low), float(high)

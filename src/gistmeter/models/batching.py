@@ -8,6 +8,7 @@ import torch
 from tqdm import tqdm
 
 from gistmeter.core.errors import GistmeterError
+from gistmeter.models.cpu import fast_products
 from gistmeter.models.runtime import Runtime
 
 Item = TypeVar("Item", bound=Hashable)
@@ -43,12 +44,14 @@ def in_batches(
     unique = sorted(dict.fromkeys(items), key=length, reverse=True)
     results: dict[Item, Result] = {}
     budget = runtime.token_budget()
+    device = runtime.torch_device()
     total = sum(length(item) for item in unique)
     with torch.inference_mode(), _bar(total, label, runtime) as bar:
         while len(results) < len(unique):
             batch = _next_batch(unique, len(results), length, budget)
             try:
-                results.update(zip(batch, forward(batch), strict=True))
+                with fast_products(device, length(batch[0])):
+                    results.update(zip(batch, forward(batch), strict=True))
             except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
                 budget = _smaller_budget(error, batch, length)
                 continue

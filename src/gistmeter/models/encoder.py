@@ -39,7 +39,7 @@ class Encoder:
     Args:
         model: Any encoder of transformers with a `last_hidden_state`.
         tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model.
+        identity: What signatures call the model; the window and the precision are added.
         pooling: How token vectors become one text vector.
         runtime: Where and how to run.
     """
@@ -59,7 +59,7 @@ class Encoder:
         self.tokenizer = tokenizer
         self.pooling = pooling
         self.window = window_of(model, tokenizer)
-        self.identity = f"{identity}/{pooling}/{self.window}/{self.runtime.dtype}"
+        self.identity = f"{identity}/{self.window}/{self.runtime.dtype}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None, *, layers: int | None = None) -> "Encoder":

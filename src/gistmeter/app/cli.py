@@ -1,0 +1,131 @@
+"""The command line: parses, calls, and turns errors into one line and an exit code."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from gistmeter import __version__
+from gistmeter.app.specs import METRIC_HELP
+from gistmeter.core.errors import GistmeterError
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        The exit code: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available,
+        130 interrupted.
+    """
+    arguments = _parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except GistmeterError as error:
+        if arguments.debug:
+            raise
+        print(f"gistmeter: {error}", file=sys.stderr)  # noqa: T201
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("gistmeter: interrupted", file=sys.stderr)  # noqa: T201
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of the output has gone, as `head` does; keep Python from complaining about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        if arguments.debug:
+            raise
+        said = f"{type(error).__name__}: {error}".splitlines()[0]
+        print(f"gistmeter: {said} (run again with --debug to see where)", file=sys.stderr)  # noqa: T201
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gistmeter",
+        description="Judge summaries and simplifications as people would, and show where they are wrong.",
+        epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
+        "130 interrupted",
+    )
+    parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_score(commands)
+    _add_benchmark(commands)
+    return parser
+
+
+def _add_score(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    score = commands.add_parser(
+        "score",
+        help="score rows of a file, or one pair of texts",
+        description="Score rows of a file (-i) or one pair of texts.",
+        epilog=METRIC_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    rows = score.add_argument_group("rows")
+    rows.add_argument("-i", "--input", metavar="FILE", help="jsonl, csv, tsv, parquet, .gz; - reads jsonl")
+    rows.add_argument("-o", "--output", metavar="FILE", help="write a line a row and metric; - prints them")
+    pair = score.add_argument_group("one pair")
+    for side in ("candidate", "source"):
+        pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
+        pair.add_argument(f"--{side}-text", metavar="TEXT", help=f"the {side} itself")
+    pair.add_argument("--reference", metavar="FILE", action="append", default=[], help="may be repeated")
+    pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
+    _add_common(score)
+    score.set_defaults(run=_run_score)
+
+
+def _add_benchmark(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    benchmark = commands.add_parser(
+        "benchmark",
+        help="correlate metrics with human judgements",
+        description="Correlate metrics with the human judgements in rows' `scores`.",
+        epilog=METRIC_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human scores")
+    benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
+    _add_common(benchmark)
+    benchmark.set_defaults(run=_run_benchmark)
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("metrics", metavar="METRIC", nargs="+", help="a metric, see below")
+    group = parser.add_argument_group("common")
+    group.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
+    group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
+    group.add_argument("--preset", default="mini", help="mini (default, offline), paper, or a metric's own")
+    group.add_argument("--model", metavar="PATH_OR_ID", help="a folder, or a Hub id[@revision]")
+    group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
+    group.add_argument("--dtype", default="fp32", choices=["fp32", "bf16"], help="precision of the models")
+    group.add_argument("--batch-tokens", type=_positive, metavar="N", help="tokens through a model at once")
+    group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
+    group.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
+    group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not above 0")
+    return number
+
+
+def _run_score(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.score import run
+
+    return run(arguments)
+
+
+def _run_benchmark(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.benchmark import run
+
+    return run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

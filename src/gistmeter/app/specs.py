@@ -1,0 +1,64 @@
+"""Metrics as named on the command line: `name`, or `name:option=value,option=value`."""
+
+import argparse
+import sys
+
+from gistmeter import catalog
+from gistmeter.core.errors import UsageError
+from gistmeter.core.metric import Metric
+
+METRIC_HELP = f"""\
+metrics:
+  {", ".join(catalog.WITH_MODEL)} (with a model)
+  {", ".join(catalog.WITHOUT_MODEL)} (without)
+  all: every one of these, and those of other installed packages
+  Options follow a colon: speed:against=source,match=optimal
+"""
+
+
+def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
+    """Build the metrics a command line asks for, each with its label: the text that named it."""
+    from gistmeter.models.runtime import Runtime
+
+    runtime = Runtime(
+        device=arguments.device,
+        dtype=arguments.dtype,
+        batch_tokens=arguments.batch_tokens,
+        progress=not arguments.quiet,
+    )
+    named = [catalog.names() if label == "all" else [label] for label in arguments.metrics]
+    labels = list(dict.fromkeys(label for labels in named for label in labels))
+    parsed = [parse_spec(label) for label in labels]
+    return [
+        (
+            label,
+            catalog.build(
+                name, preset=arguments.preset, model=arguments.model, runtime=runtime, options=options
+            ),
+        )
+        for label, (name, options) in zip(labels, parsed, strict=True)
+    ]
+
+
+def parse_spec(text: str) -> tuple[str, dict[str, str]]:
+    """Split a metric's name from its options.
+
+    Raises:
+        UsageError: If an option has no value, or no metric has that name.
+
+    >>> parse_spec("speed:against=source,match=optimal")
+    ('speed', {'against': 'source', 'match': 'optimal'})
+    """
+    name, _, rest = text.partition(":")
+    if name not in catalog.names():
+        raise UsageError(f"no metric {name!r}; there are: {', '.join(catalog.names())}")
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    if any(not equals for _, equals, _ in pairs):
+        raise UsageError(f"{text!r}: write options as name:option=value,option=value")
+    return name, {key: value for key, _, value in pairs}
+
+
+def note(arguments: argparse.Namespace, text: str) -> None:
+    """Say something on standard error, unless asked to be quiet."""
+    if not arguments.quiet:
+        print(text, file=sys.stderr, flush=True)  # noqa: T201

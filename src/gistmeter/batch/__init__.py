@@ -1,0 +1,1 @@
+"""Rows in, scores out: one at a time, so that a file of any length fits."""

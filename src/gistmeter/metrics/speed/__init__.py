@@ -1,0 +1,7 @@
+"""SPEED, after "Sentence Pair Embeddings Based Evaluation Metric" (Akula and Garibay, 2022)."""
+
+from gistmeter.metrics.speed.metric import Speed
+from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.presets import build
+
+__all__ = ["Speed", "SpeedOptions", "build"]

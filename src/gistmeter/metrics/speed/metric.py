@@ -1,0 +1,178 @@
+"""SPEED: does each sentence mean what some reference sentence means?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_text
+from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.signature import Signature
+from gistmeter.metrics.speed.align import Alignment, align
+from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.similarity import Block, SentenceModel, Similarity, combine
+from gistmeter.text.sentences import SPLITTER, split_sentences
+
+Cut = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of an example, cut into sentences.
+
+    Args:
+        side: Which side it is on.
+        index: Which reference.
+        text: As the user gave it.
+        cuts: First character and one past the last of each sentence.
+    """
+
+    side: Side
+    index: int
+    text: str
+    cuts: tuple[Cut, ...]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The sentences as texts."""
+        return tuple(self.text[start:end] for start, end in self.cuts)
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """Sentence Pair Embeddings Based Evaluation Metric (Akula and Garibay, 2022).
+
+    Args:
+        models: Sentence models; their similarities are averaged or max-voted.
+        options: See `SpeedOptions`.
+    """
+
+    models: tuple[SentenceModel, ...]
+    options: SpeedOptions = field(default_factory=SpeedOptions)
+
+    name = "speed"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The references, or the source."""
+        return (self.options.against,)
+
+    @property
+    def signature(self) -> Signature:
+        """Models, options, splitter and where long sentences are cut decide the number."""
+        models = ",".join(model.identity for model in self.models)
+        return Signature.of(
+            "speed", version=1, models=models, **options_text(self.options), splitter=SPLITTER
+        )
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each candidate by how well its sentences are matched."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        texts = _cut(examples, self.options.against)
+        blocks = [Block(ours.sentences, _sentences(theirs)) for ours, theirs in texts]
+        views = [model.compare(blocks) for model in self.models]
+        return [
+            self._score_one(example.id, ours, theirs, list(view))
+            for example, (ours, theirs), *view in zip(examples, texts, *views, strict=True)
+        ]
+
+    def _score_one(self, id: str, ours: Text, theirs: list[Text], views: list[Similarity]) -> Score:
+        similarity = combine(views, self.options.ensemble)
+        groups = _groups(theirs, pooled=self.options.references == "pooled")
+        alignments = [align(similarity[:, columns], self.options) for columns in groups]
+        if self.options.references == "max":
+            best = int(np.argmax([alignment.parts[self.options.value] for alignment in alignments]))
+            alignments, groups = [alignments[best]], [groups[best]]
+        parts = {
+            name: float(np.mean([alignment.parts[name] for alignment in alignments]))
+            for name in alignments[0].parts
+        }
+        spans = _candidate_spans(ours, theirs, groups, alignments)
+        if self.options.value in ("recall", "f1"):
+            spans += _other_spans(theirs, groups, alignments)
+        return Score(id, parts[self.options.value], parts, spans, _flags([ours, *theirs], views))
+
+
+def _cut(examples: Sequence[Example], against: Need) -> list[tuple[Text, list[Text]]]:
+    """Cut the candidate, and what it is compared with, into sentences; each text once a call."""
+    known: dict[str, tuple[Cut, ...]] = {}
+    cut = []
+    for example in examples:
+        texts = []
+        for side, index, text in example.texts():
+            if side == "candidate" or side == against.removesuffix("s"):
+                if text not in known:
+                    known[text] = tuple(split_sentences(text))
+                texts.append(Text(side, index, text, known[text]))
+        cut.append((texts[0], texts[1:]))
+    return cut
+
+
+def _sentences(texts: list[Text]) -> tuple[str, ...]:
+    return tuple(sentence for text in texts for sentence in text.sentences)
+
+
+def _groups(texts: list[Text], *, pooled: bool) -> list[list[int]]:
+    """Return the columns of each text's sentences, or all columns as one group."""
+    ends = np.cumsum([len(text.cuts) for text in texts]).tolist()
+    groups = [list(range(end - len(text.cuts), end)) for text, end in zip(texts, ends, strict=True)]
+    return [list(range(ends[-1]))] if pooled else groups
+
+
+def _candidate_spans(
+    ours: Text, theirs: list[Text], groups: list[list[int]], alignments: list[Alignment]
+) -> tuple[Span, ...]:
+    """Say for each candidate sentence how well it was matched, and which sentence matched it best."""
+    columns = [(text, cut) for text in theirs for cut in text.cuts]
+    forward = np.stack([alignment.forward.similarity for alignment in alignments])
+    # Each text counts the same; optimal matching leaves out sentences, so one may count for some texts only.
+    matched = ~np.isnan(forward)
+    share = matched / matched.sum(axis=1, keepdims=True)
+    weights = share.sum(axis=0) * len(ours.cuts) / len(alignments)
+    spans = []
+    for row, (start, end) in enumerate(ours.cuts):
+        if not weights[row]:
+            spans.append(Span("candidate", start, end, float("nan"), 0.0, "no partner"))
+            continue
+        values = forward[:, row]
+        best = int(np.nanargmax(values))
+        text, (first, last) = columns[groups[best][alignments[best].forward.partner[row]]]
+        where = f"reference {text.index}" if text.side == "reference" else text.side
+        value = float(np.nansum(values * share[:, row]) / share[:, row].sum())
+        note = f"{where}: {text.text[first:last]}"
+        spans.append(Span("candidate", start, end, value, float(weights[row]), note))
+    return tuple(spans)
+
+
+def _other_spans(
+    theirs: list[Text], groups: list[list[int]], alignments: list[Alignment]
+) -> tuple[Span, ...]:
+    """Say for each sentence of the other texts how well the candidate covers it."""
+    columns = [(text, cut) for text in theirs for cut in text.cuts]
+    spans = []
+    for group, alignment in zip(groups, alignments, strict=True):
+        for column, value in zip(group, alignment.backward.similarity.tolist(), strict=True):
+            text, (start, end) = columns[column]
+            # Each text counts the same, however many sentences it has.
+            weight = 0.0 if np.isnan(value) else 1 / len(group)
+            spans.append(Span(text.side, start, end, value, weight, index=text.index))
+    return tuple(spans)
+
+
+def _flags(texts: list[Text], views: list[Similarity]) -> tuple[Flag, ...]:
+    """Flag each text with sentences that did not fit into a model's window."""
+    flags, start = [], 0
+    kept = np.stack([view.kept for view in views])
+    total = np.stack([view.total for view in views])
+    model = int((total - kept).sum(axis=1).argmax())
+    for text in texts:
+        mine = slice(start, start + len(text.cuts))
+        used, there = int(kept[model, mine].sum()), int(total[model, mine].sum())
+        if used < there:
+            flags.append(Flag("truncated", text.side, used, there, text.index))
+        start = mine.stop
+    return tuple(flags)

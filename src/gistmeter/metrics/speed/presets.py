@@ -1,0 +1,51 @@
+"""SPEED from names: which models each preset takes."""
+
+from collections.abc import Mapping
+
+from gistmeter.core.options import options_from, preset_from
+from gistmeter.metrics.speed.metric import Speed
+from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
+from gistmeter.models.encoder import Encoder
+from gistmeter.models.load import find_model, is_cross_encoder
+from gistmeter.models.pair_scorer import PairScorer
+from gistmeter.models.runtime import Runtime
+
+# Where no revision stands, none could be ascertained: the newest is fetched, and the signature names it.
+# One model a sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).
+BEST4 = (
+    "cross-encoder/stsb-roberta-large@2b12c2c0088918e76151fd5937b7bba986ef1f98",
+    "sentence-transformers/nli-roberta-large",
+    "cross-encoder/ms-marco-TinyBERT-L-2",
+    "sentence-transformers/paraphrase-distilroberta-base-v1",
+)
+ALL8 = (
+    *BEST4,
+    "cross-encoder/stsb-distilroberta-base",
+    "sentence-transformers/bert-base-nli-max-tokens",
+    "sentence-transformers/msmarco-roberta-base-v2",
+    "sentence-transformers/paraphrase-xlm-r-multilingual-v1",
+)
+PRESETS = {"mini": ("minilm",), "paper": BEST4, "best4": BEST4, "all8": ALL8}
+
+
+def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Speed:
+    """Build SPEED.
+
+    Args:
+        preset: `mini` (MiniLM), `paper` or `best4` (the paper's four best), `all8` (all of table 6).
+        model: Models in place of the preset's, separated by commas.
+        runtime: Where and how to run.
+        options: See `SpeedOptions`.
+    """
+    chosen = options_from(SpeedOptions, options)
+    names = model.split(",") if model else preset_from("speed", PRESETS, preset)
+    return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
+
+
+def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:
+    if cross:
+        files = find_model(name)
+        if is_cross_encoder(files):
+            return Cross(PairScorer.load(files, runtime))
+    return Cosine(Encoder.load(name, runtime))

@@ -1,0 +1,1 @@
+"""Scores and reports as something to read; knows no metric."""

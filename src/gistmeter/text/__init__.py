@@ -1,0 +1,1 @@
+"""Where text is cut, always with character offsets into the user's own text."""

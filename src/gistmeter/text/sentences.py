@@ -1,0 +1,250 @@
+"""Sentences, as they stand in what systems really put out.
+
+spaCy says which characters end a sentence (its sentencizer's, in over a hundred scripts) and after which
+English words a full stop is part of the word (its tokenizer's exceptions, and its stop words, which begin
+the next sentence all the same). The rules here say the rest: which side a quote belongs to, what a newline
+means, what to make of lower-cased and re-spaced text.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version
+from itertools import pairwise
+
+from gistmeter.text.words import Place
+
+SPLITTER = f"spacy-{version('spacy')}-en+rules-1"
+"""What decides the cuts, for signatures; the last figure rises whenever a text would be cut elsewhere."""
+
+# A full stop after these never ends a sentence, nor does one that stands apart after the second lot.
+_TITLE = re.compile(
+    "mrs?|ms|mme|messrs|drs?|prof|rev|fr|st|gen|col|lt|maj|capt|cmdr|cpl|sgt|pvt|adm|brig|gov|sens?|reps?|hon"
+    r"|pres|supt|insp|det|vs?|cf|viz|e\.g|i\.e"
+)
+_TITLE_APART = re.compile("mrs?|ms|mme|messrs|dr|prof|sgt|capt|sen|vs")
+# Abbreviations only before a digit; those that spaCy lacks; words that its own look like in lower case.
+_NUMBERED = re.compile("nos?|pp?|vol|figs?|art|sec|ch|eq|ver")
+_OTHER = re.compile(r"al|approx|dept|est|ca|ed|esp|incl|sr|sq|tel|ph\.d")
+_ALSO_WORD = re.compile("ill|mass|miss|wash|ore|ind|id|la|pa|mar|del|mo|kan|co")
+# What may follow a full stop that lacks its space, unless it makes an address or the name of a file.
+_NEXT_PART = re.compile(
+    r"(?!(?:com|org|net|gov|edu|co|uk|io|me|tv|info|biz|eu|us|de|fr|au|ca|nz|ie|html?|php|aspx|txt|md|pdf|docx?"
+    r"|xls|jpg|png|gif|mp|py|js|json|exe|zip)\b)[^\W\d_]{2,}+(?!\.\w)"
+)
+
+_LINES = "\n\r\v\f\x85\u2028\u2029"
+_OPENERS = r"[\"'“‘„«‹(\[{`¿¡「『（]|(?i:-l[rsc]b-)"
+_CLOSERS = r"[\"'”’»›)\]}」』）】]"
+_EMOJI = "[\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\ufe0f\u200d]"
+
+_BREAK = re.compile(rf"(?:\r\n|[{_LINES}])(\s*+)")
+_CLOSING = re.compile(rf"([^\S{_LINES}]?)(''|{_CLOSERS}|[“‘«‹]|(?i:-r[rsc]b-)|{_EMOJI}++)")
+_CLOSED = re.compile(rf"(?:\s|{_CLOSERS})+\Z")
+_BEFORE_NEXT = re.compile(rf"(?:\s|{_OPENERS})*+")
+_LAST_WORD = re.compile(r"[^\s()\[\]\"“”`/–—-]+\Z")
+_NEXT_WORD = re.compile(r"[^\W\d_]++(?!\.)")  # an initial is not the word A
+_CAPITALISED = re.compile(r"[^\W\d_a-z][^\W\d_A-Z]|[AI]\s")
+_DOTTED = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
+_SPELLED = re.compile(r"(?<!\w)[^\W\d_] \. [^\W\d_] \.")
+_ELLIPSIS = re.compile(r"[.…\s]+")
+_QUOTE = re.compile(r"``|''|[\"`]|'(?!(?:s|t|d|m|re|ve|ll|em|\d\ds?)\b)", re.IGNORECASE)
+_NOTHING = re.compile(r"\s*+\Z")
+
+
+def split_sentences(text: str) -> list[Place]:
+    """Cut a text into sentences.
+
+    A closing quote or bracket belongs to the sentence before it. An empty line always ends a sentence; so
+    does a single newline, unless the line before stops short and the next one goes on in lower case, in a
+    paragraph that has capitals. Takes time linear in the text's length.
+
+    Args:
+        text: Of any length, in any script, tokenised or not, lower-cased or not; never normalised.
+
+    Returns:
+        (start, end) characters of each sentence, in order, without overlap or white space at their ends.
+        Whatever is not white space lies in exactly one; a text of only white space has none.
+
+    >>> text = "mr . lee won 3.5 points ... he said `` no . '' really ?"
+    >>> [text[start:end] for start, end in split_sentences(text)]
+    ['mr . lee won 3.5 points ...', "he said `` no . ''", 'really ?']
+    """
+    places = []
+    for first, last, lowered in _stretches(text):
+        for start, end in pairwise([first, *_Stretch(text, first, last, lowered).cuts(), last]):
+            if piece := text[start:end].strip():
+                begin = text.index(piece[0], start)
+                places.append((begin, begin + len(piece)))
+    return places
+
+
+@cache
+def _stop() -> re.Pattern[str]:
+    """Whatever ends a sentence, in a run whose parts may stand apart (`. . .`)."""
+    from spacy.pipeline import Sentencizer
+
+    stop = f"[{re.escape(''.join(Sentencizer.default_punct_chars))}…]"
+    return re.compile(rf"{stop}++(?:[^\S{_LINES}]++{stop}++(?!\w))*+")
+
+
+@cache
+def _abbreviations() -> frozenset[str]:
+    """English words that spaCy keeps together with their full stop; here without it."""
+    from spacy.lang.en import English
+
+    forms = English.Defaults.tokenizer_exceptions
+    return frozenset(form[:-1] for form in forms if len(form) > 2 and form.endswith("."))
+
+
+@cache
+def _starters() -> frozenset[str]:
+    """English words that, with a capital, are more likely to begin a sentence than a name."""
+    from spacy.lang.en import English
+
+    return frozenset(word.capitalize() for word in English.Defaults.stop_words)
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield what newlines set apart: start, end, and whether its paragraph is all in lower case."""
+    breaks = list(_BREAK.finditer(text))
+    empty = [found.end() for found in breaks if _BREAK.search(found[1])]
+    single = (found for found in breaks if not _BREAK.search(found[1]))
+    found = next(single, None)
+    for start, end in pairwise([0, *empty, len(text)]):
+        lowered = text[start:end].islower()
+        first = line = start
+        while found is not None and found.end() <= end:
+            if lowered or not _wrapped(text, line, *found.span()):
+                yield first, found.start(), lowered
+                first = found.end()
+            line = found.end()
+            found = next(single, None)
+        yield first, end, lowered
+
+
+def _wrapped(text: str, line: int, end: int, following: int) -> bool:
+    """Whether a line goes on in the following one."""
+    if not text[following : following + 1].islower():
+        return False
+    tail = _CLOSED.sub("", text[max(line, end - 20) : end])
+    return _stop().match(tail[-1:]) is None
+
+
+class _Stretch:
+    """Text that no newline cuts; finds where its sentences end."""
+
+    def __init__(self, text: str, start: int, end: int, lowered: bool) -> None:
+        self.text, self.start, self.end, self.lowered = text, start, end, lowered
+        self.quotes = _Quotes(text, start, end)
+
+    def cuts(self) -> Iterator[int]:
+        """Yield where its sentences end, closing quotes included."""
+        text, first, seen, worded = self.text, self.start, self.start, False
+        cut: int | None = None
+        for stop in _stop().finditer(text, first, self.end):
+            worded = worded or any(map(str.isalnum, text[seen : stop.start()]))
+            seen, after = stop.start(), self.quotes.past_closing(stop.end())
+            if (worded or cut is not None) and self._ends(first, stop, after):
+                if worded and cut is not None:  # else the piece has no letter or digit: it goes with the last
+                    yield cut
+                cut, first, worded = after, after, False
+        if cut is not None and any(map(str.isalnum, text[cut : self.end])):
+            yield cut
+
+    def _ends(self, first: int, stop: re.Match[str], after: int) -> bool:
+        """Whether a stop, closed at `after`, ends the sentence."""
+        following = skipped.end() if (skipped := _BEFORE_NEXT.match(self.text, after, self.end)) else after
+        if following == self.end or self.text[following] in ",;:":
+            return False
+        word = self._word_before(stop.start())
+        full_stop = stop[0] == "."
+        if full_stop and (self._numbers(first, stop, word) or self._abbreviates(word, stop, following)):
+            return False
+        if not self.text[after].isspace():
+            return self._ends_tight(stop, word, following)
+        if self.lowered or not self.text[following].islower():
+            return True
+        certain = word.islower() and (len(word) > 3 if full_stop else not _ELLIPSIS.fullmatch(stop[0]))
+        return after == stop.end() and (certain or self.text[stop.start() - 1].isspace())
+
+    def _ends_tight(self, stop: re.Match[str], word: str, following: int) -> bool:
+        """Whether a stop without white space after it ends the sentence (`way.He`, `た。そ`)."""
+        if stop[0][-1] > "\x7f" and stop[0][-1] != "…":
+            return not self.text[following].isdigit()
+        if stop[0] == "." and (len(word) == 1 or set(".@") & set(word)):
+            return False
+        if stop[0] == "." and self.lowered:
+            return _NEXT_PART.match(self.text, following, self.end) is not None
+        before = self.text[max(stop.start() - 1, self.start)]
+        closed = before.isalnum() or before in "%)]\"'”’"
+        return closed and _CAPITALISED.match(self.text, following, self.end) is not None
+
+    def _word_before(self, at: int) -> str:
+        found = _LAST_WORD.search(self.text[max(self.start, at - 40) : at].rstrip())
+        return found[0].lstrip("'‘’") if found else ""
+
+    def _numbers(self, first: int, stop: re.Match[str], word: str) -> bool:
+        """Whether a number is all that stands before a full stop, and what follows is its item."""
+        near = word.isdigit() and len(word) < 4 and stop.start() - first < 40
+        return near and self.text[first : stop.start()].strip() == word
+
+    def _abbreviates(self, word: str, stop: re.Match[str], following: int) -> bool:
+        """Whether a full stop belongs to the word before it, and ends no sentence."""
+        low = word.lower()
+        begins = _NEXT_WORD.match(self.text, following, self.end)
+        may_end = begins is not None and begins[0] in _starters()
+        if _NUMBERED.fullmatch(low):
+            return self.text[following].isdigit()
+        if self.text[stop.start() - 1].isspace():
+            ended = not may_end and _SPELLED.match(self.text, max(stop.start() - 6, self.start))
+            return bool(_TITLE_APART.fullmatch(low) or _SPELLED.match(self.text, stop.start() - 2) or ended)
+        if _TITLE.fullmatch(low):
+            return True
+        form = low.capitalize() if self.lowered and not _ALSO_WORD.fullmatch(low) else word
+        known = {word, form} & _abbreviations() or _OTHER.fullmatch(low) or _DOTTED.fullmatch(word)
+        return bool(known) and not may_end
+
+
+class _Quotes:
+    """Knows which quotes of a stretch are open; reads each character once, and only if asked."""
+
+    def __init__(self, text: str, start: int, end: int) -> None:
+        self.text, self.start, self.end, self.read = text, start, end, start
+        self.backticks = text.find("`", start, end) >= 0
+        self.open = {'"': False, "'": False}
+
+    def past_closing(self, at: int) -> int:
+        """Return the end of the closing quotes and brackets that follow a stop."""
+        while (found := _CLOSING.match(self.text, at, self.end)) and self._closes(found):
+            at = found.end()
+        return at
+
+    def _closes(self, found: re.Match[str]) -> bool:
+        apart, mark = bool(found[1]), found[2]
+        tight = found.end() < self.end and self.text[found.end()].isalnum()
+        if mark in "“‘«‹":  # they close in languages that open with „ or »
+            return not apart and not tight
+        if mark not in {"'", '"', "''"}:
+            return not (apart and tight and mark in "’”»›")
+        if apart == tight:
+            return not tight
+        if _NOTHING.match(self.text, found.end(), self.end) or (self.backticks and mark != '"'):
+            return True
+        for quote in _QUOTE.finditer(self.text, self.read, found.start(2)):
+            self._note(quote)
+        self.read = max(self.read, found.start(2))
+        return self.open["'" if mark == "'" else '"']
+
+    def _note(self, quote: re.Match[str]) -> None:
+        """Take note of a quote inside the stretch."""
+        kind = "'" if quote[0] in "'`" else '"'
+        before = self.text[quote.start() - 1] if quote.start() > self.start else " "
+        after = self.text[quote.end()] if quote.end() < self.end else " "
+        opens, closes = before.isspace() or before in "([{", after.isspace() or after in ".,;:!?)]}"
+        if quote[0].startswith("`") or opens > closes:
+            self.open[kind] = True
+        elif closes > opens:
+            self.open[kind] = False
+        elif kind == '"' or (opens and (self.open[kind] or self.text[quote.start() - 2] != "s")):
+            self.open[kind] = not self.open[kind]  # not a possessive: `three systems ' scores`

@@ -1,0 +1,177 @@
+"""What holds for every metric, whatever it measures."""
+
+import dataclasses
+import json
+import math
+import pickle
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gistmeter import catalog
+from gistmeter.batch.output import score_row
+from gistmeter.core.example import Example
+from gistmeter.core.metric import Metric
+from gistmeter.core.score import Score
+from tests.laws.variants import FIXTURES, ODD_TEXTS, ORDINARY, build, variants
+
+TOLERANCE = 2e-5
+# The value of a text compared with itself; a new metric must say what it is.
+OF_ITSELF = {
+    "speed": 1.0,
+    "bertscore": 1.0,
+    "rouge": 1.0,
+    "bleu": 100.0,
+    "chrf": 100.0,
+    "length_ratio": 1.0,
+    "novelty": 0.0,
+    "extractive": 1.0,
+    # Nothing is to be added or deleted, and nothing is: two of the three parts have no say.
+    "sari": None,
+}
+
+
+@pytest.fixture(params=catalog.names())
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def model(name: str, request: pytest.FixtureRequest) -> Path:
+    folder: Path = request.getfixturevalue(FIXTURES.get(name, "tiny_bert"))
+    return folder
+
+
+def assert_same(left: Sequence[Score], right: Sequence[Score], what: str) -> None:
+    assert [score.id for score in left] == [score.id for score in right], what
+    for ours, theirs in zip(left, right, strict=True):
+        assert ours.problem == theirs.problem, what
+        assert ours.flags == theirs.flags, what
+        np.testing.assert_allclose(ours.value, theirs.value, atol=TOLERANCE, rtol=TOLERANCE, err_msg=what)
+        assert ours.parts.keys() == theirs.parts.keys(), what
+        for part, value in ours.parts.items():
+            np.testing.assert_allclose(
+                value, theirs.parts[part], atol=TOLERANCE, rtol=TOLERANCE, err_msg=what
+            )
+        assert [(s.side, s.index, s.start, s.end) for s in ours.spans] == [
+            (s.side, s.index, s.start, s.end) for s in theirs.spans
+        ], what
+
+
+def assert_sound(metric: Metric, examples: Sequence[Example], what: str) -> None:
+    """Scores are one an example, well-formed, with spans inside the text, and fit into a row of JSON."""
+    scores = metric.score(examples)
+    assert [score.id for score in scores] == [example.id for example in examples], what
+    for example, score in zip(examples, scores, strict=True):
+        assert math.isnan(score.value) == (score.problem is not None), what
+        assert not math.isinf(score.value), what
+        texts = {(side, index): text for side, index, text in example.texts()}
+        for span in score.spans:
+            text = texts[span.side, span.index]
+            assert 0 <= span.start < span.end <= len(text), (what, span)
+            assert span.weight >= 0, (what, span)
+            assert text[span.start : span.end].strip(), (what, span)
+        assert_spans_add_up(score, what)
+        json.dumps(score_row("label", score, metric.signature, example), allow_nan=False)
+
+
+def assert_spans_add_up(score: Score, what: str) -> None:
+    """The weighted mean of one side's spans is the value, or one of the parts."""
+    sides = defaultdict(list)
+    for span in score.spans:
+        if span.weight > 0 and not math.isnan(span.value):
+            sides[span.side].append((span.value, span.weight))
+    for side, pairs in sides.items():
+        values, weights = np.array(pairs).T
+        mean = float(values @ weights / weights.sum())
+        known = [score.value, *score.parts.values()]
+        assert any(math.isclose(mean, value, abs_tol=1e-5) for value in known), (what, side, mean, known)
+
+
+def test_order_permutation_and_splits_change_no_score(name: str, model: Path) -> None:
+    for label, metric in variants(name, model):
+        whole = metric.score(ORDINARY)
+        assert_same(metric.score(ORDINARY[::-1])[::-1], whole, f"{label}: reversed")
+        assert_same(metric.score(ORDINARY[:1]) + metric.score(ORDINARY[1:]), whole, f"{label}: split")
+        assert_same([metric.score([example])[0] for example in ORDINARY], whole, f"{label}: one by one")
+        assert_same(metric.score(ORDINARY * 2), whole * 2, f"{label}: doubled")
+        assert metric.score([]) == []
+
+
+def test_batch_size_changes_no_score(name: str, model: Path) -> None:
+    pairs = zip(variants(name, model, batch_tokens=8), variants(name, model, batch_tokens=4096), strict=True)
+    for (label, small), (_, large) in pairs:
+        assert_same(small.score(ORDINARY), large.score(ORDINARY), label)
+        assert small.signature == large.signature, "a batch size decides no number"
+
+
+def test_ordinary_texts_are_scored(name: str, model: Path) -> None:
+    for label, metric in variants(name, model):
+        assert_sound(metric, ORDINARY, label)
+        for example, score in zip(ORDINARY, metric.score(ORDINARY), strict=True):
+            if example.source and example.references and len(example.candidate.split()) > 4:
+                assert score.problem is None, (label, score)
+
+
+@pytest.mark.slow
+def test_odd_texts_never_stop_a_metric(name: str, model: Path) -> None:
+    plain = "The ferry left."
+    examples = [
+        Example(f"{number}-{at}", *texts)
+        for number, odd in enumerate(ODD_TEXTS)
+        for at, texts in enumerate([(odd, plain, (plain,)), (plain, odd, (odd, plain)), (odd, odd, (odd,))])
+    ]
+    for label, metric in variants(name, model):
+        assert_sound(metric, examples, label)
+
+
+@settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(max_size=60), min_size=3, max_size=5))
+def test_any_text_is_scored_or_has_its_problem(name: str, model: Path, texts: list[str]) -> None:
+    metric = build(name, model)
+    assert_sound(metric, [Example("1", texts[0], texts[1], tuple(texts[2:]))], name)
+
+
+def test_a_text_compared_with_itself(name: str, model: Path) -> None:
+    assert name in OF_ITSELF, f"say in OF_ITSELF what {name} gives a text compared with itself"
+    text = "The ferry left the harbour at noon. Forty passengers were on board."
+    score = build(name, model).score([Example("1", text, text, (text,))])[0]
+    if OF_ITSELF[name] is not None:
+        assert score.value == pytest.approx(OF_ITSELF[name], abs=1e-5)
+
+
+def test_what_is_missing_is_said(name: str, model: Path) -> None:
+    for label, metric in variants(name, model):
+        bare, empty = metric.score([Example("1", "Rain fell."), Example("2", " ", "Rain.", ("Rain.",))])
+        assert (bare.problem is not None) == bool(metric.needs), label
+        assert empty.problem == "the candidate is empty", label
+        assert empty.flags[0].name == "empty_side", label
+
+
+def test_a_copy_sent_to_another_process_scores_the_same(name: str, model: Path) -> None:
+    metric = build(name, model)
+    copy = pickle.loads(pickle.dumps(metric))
+    assert_same(copy.score(ORDINARY), metric.score(ORDINARY), name)
+    assert copy.signature == metric.signature
+
+
+def test_every_choice_has_a_signature_of_its_own(name: str, model: Path) -> None:
+    signatures = [metric.signature for _, metric in variants(name, model)]
+    assert len({signature.hash for signature in signatures}) == len(signatures)
+    again = [metric.signature for _, metric in variants(name, model)]
+    assert again == signatures
+    for signature in signatures:
+        assert signature.text.startswith(f"{name}|version=")
+        assert str(model) not in signature.text, "a path decides no number"
+
+
+def test_a_score_is_not_changed_by_fields_a_metric_does_not_need(name: str, model: Path) -> None:
+    metric = build(name, model)
+    example = ORDINARY[0]
+    renamed = dataclasses.replace(example, system="other", doc_id=None)
+    assert_same(metric.score([example]), metric.score([renamed]), name)

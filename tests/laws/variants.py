@@ -1,0 +1,79 @@
+"""Every metric of the catalog, with every choice of every option: found, not listed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from gistmeter import catalog
+from gistmeter.core.example import Example
+from gistmeter.core.metric import Metric
+from gistmeter.models.runtime import Runtime
+
+# Models for metrics that do not run on a plain encoder: name of the metric -> name of the fixture.
+FIXTURES: dict[str, str] = {}
+
+
+def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object) -> Metric:
+    """Build a metric on a tiny model."""
+    runtime = Runtime(device="cpu", batch_tokens=batch_tokens)
+    return catalog.build(name, model=str(model), runtime=runtime, options=options)
+
+
+def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tuple[str, Metric]]:
+    """Yield a metric with its defaults, and once for every other choice of every option."""
+    default = build(name, model, batch_tokens=batch_tokens)
+    yield name, default
+    options: Any = getattr(default, "options", None)
+    for option, hint in get_type_hints(type(options)).items() if options else ():
+        choices = get_args(hint) if get_origin(hint) is Literal else (True, False) if hint is bool else ()
+        for choice in choices:
+            if choice != getattr(options, option):
+                metric = build(name, model, batch_tokens=batch_tokens, **{option: choice})
+                yield f"{name}:{option}={choice}", metric
+
+
+ORDINARY = [
+    Example(
+        "long",
+        "The ferry left the harbour at noon. Forty passengers were on board, and rain fell over the hills. "
+        "Nobody was hurt when it turned back.",
+        "A ferry with forty passengers left the harbour at noon. It turned back when heavy rain fell over "
+        "the hills. Nobody was hurt, the owner said, and all passengers got their money back.",
+        ("The noon ferry turned back in the rain. Its forty passengers are unhurt.", "Ferry turns back."),
+        "one",
+        "d1",
+    ),
+    Example("word", "Rain.", "Rain fell.", ("Rain fell on the hills.",), "two", "d2"),
+    Example(
+        "lower",
+        "engineers closed the old bridge . they found cracks in two beams .",
+        "Engineers closed the old bridge after they found cracks in two of its beams. It opened in 1931.",
+        ("The old bridge is closed: two beams are cracked.", "", "Cracks closed a bridge built in 1931."),
+        "one",
+        "d2",
+    ),
+    Example(
+        "news", "The museum bought 12 paintings", "The museum bought 12 paintings.", ("12 paintings",), "two"
+    ),
+    Example("no-source", "A mayor spoke.", None, ("The mayor spoke.",)),
+    Example("no-references", "A mayor spoke.", "The mayor spoke at length."),
+]
+
+ODD_TEXTS = [
+    "",
+    "   \n ",
+    "a",
+    ".",
+    "?!…—«»",
+    "🙂👩‍👩‍👧 ok 🎉🎉",
+    "קצר מאוד. עוד משפט אחד.",
+    "天气很好。我们去公园。",
+    "nul \x00 and \u200b zero width \ufeff",
+    "line one\nline two\n\nline three\r\n",
+    "[SEP] <s> </s> [MASK] <extra_id_0>",
+    "é" * 3 + "e\u0301" * 3,
+    "broken \ud800 half",
+    "The ferry left. " * 3750,
+    "x" * 60_000,
+    "." * 60_000,
+]
