@@ -7,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from gistmeter.app.specs import build_metrics, note
-from gistmeter.batch.rows import SUFFIXES, parse_fields, read_rows
+from gistmeter.batch.formats import SUFFIXES
+from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.bench.run import benchmark
 from gistmeter.core.errors import DataError
 from gistmeter.core.row import Row

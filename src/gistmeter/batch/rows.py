@@ -3,31 +3,16 @@
 A line that cannot be read becomes a row with its problem; it never stops the others.
 """
 
-import codecs
-import csv
-import gzip
-import io
 import json
 import math
-import os
-import stat
-import sys
 import zlib
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import chain
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TextIO, cast
 
-from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
+from gistmeter.batch.formats import FIELDS, format_of, read_records, reason
+from gistmeter.core.errors import BadRow, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
-
-FIELDS = ("id", "candidate", "source", "references", "system", "doc_id", "scores")
-SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
-PARQUET_BATCH = 256
-
-Record = tuple[str, Mapping[str, object] | BadRow]  # where it stands, and its columns or what is wrong
 
 
 def parse_fields(text: str) -> dict[str, str]:
@@ -70,7 +55,7 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     """
     _check_fields(fields)
     name = str(path)
-    return _rows(name, "jsonl" if name == "-" else _kind(name), fields)
+    return _rows(name, "jsonl" if name == "-" else format_of(name), fields)
 
 
 def _check_fields(fields: Mapping[str, str]) -> None:
@@ -79,26 +64,10 @@ def _check_fields(fields: Mapping[str, str]) -> None:
             raise UsageError(f"no field {name!r}; there are: {', '.join(FIELDS)}, scores.NAME")
 
 
-def _kind(name: str) -> str:
-    try:
-        is_folder = stat.S_ISDIR(os.stat(name).st_mode)
-    except FileNotFoundError:
-        raise DataError(f"{name} does not exist; check the path") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {name}: {_reason(error)}") from None
-    if is_folder:
-        raise DataError(f"{name} is a folder; name a file in it")
-    if name.lower().endswith((".json", ".json.gz")):
-        raise DataError(f"{name}: rows must be one JSON object a line (.jsonl); try: jq -c '.[]' {name}")
-    if not name.lower().endswith(SUFFIXES):
-        raise UsageError(f"{name}: unknown format; the name must end in one of {', '.join(SUFFIXES)}")
-    return name.lower().removesuffix(".gz").rpartition(".")[2]
-
-
 def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     place, number = "", 0
     try:
-        for number, (place, record) in enumerate(_records(name, kind, fields), 1):
+        for number, (place, record) in enumerate(read_records(name, kind, fields), 1):
             try:
                 if isinstance(record, BadRow):
                     raise record
@@ -108,143 +77,10 @@ def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
             yield row
     except (OSError, EOFError, zlib.error) as error:
         if not number:
-            raise DataError(f"cannot read {name}: {_reason(error)}") from None
+            raise DataError(f"cannot read {name}: {reason(error)}") from None
         # Raising here would cost a caller who gathers chunks the rows of the last, unfinished chunk.
-        problem = f"after {place}: {name} is damaged or cut off, what follows is lost: {_reason(error)}"
+        problem = f"after {place}: {name} is damaged or cut off, what follows is lost: {reason(error)}"
         yield Row(Example(f"after {place}", ""), problem=problem)
-
-
-def _records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:
-    if kind == "parquet":
-        yield from _parquet_records(name, fields)
-        return
-    with _opened(name) as text:
-        if kind == "jsonl":
-            yield from _json_records(name, text, fields)
-        else:
-            yield from _cell_records(name, text, fields, "\t" if kind == "tsv" else ",")
-
-
-@contextmanager
-def _opened(name: str) -> Iterator[TextIO]:
-    """Open as text, unpacked where it is gzip; bytes that are not UTF-8 become lone surrogates."""
-    stdin = name == "-"
-    raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer) if stdin else io.FileIO(name))
-    try:
-        packed = raw.peek(2)[:2] == b"\x1f\x8b"
-        if name.lower().endswith(".gz") and not packed:
-            raise DataError(f"{name} is not a gzip file; rename it or pack it again")
-        data = gzip.GzipFile(fileobj=raw) if packed else raw
-        if data.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            raise DataError(f"{name} is not UTF-8 but UTF-16; convert it with: iconv -f UTF-16 -t UTF-8")
-        text = io.TextIOWrapper(data, encoding="utf-8-sig", errors="surrogateescape", newline="")
-        try:
-            yield text
-        finally:
-            text.detach()
-    finally:
-        raw.detach() if stdin else raw.close()  # standard input is not ours to close
-
-
-def _json_records(name: str, text: TextIO, fields: Mapping[str, str]) -> Iterator[Record]:
-    checked = False
-    for number, line in enumerate(text, 1):
-        if not line.strip():
-            continue
-        record = _parsed(line)
-        if not checked and not isinstance(record, BadRow):
-            _check_columns(name, list(record), fields.values())
-            checked = True
-        yield f"line {number}", record
-
-
-def _parsed(line: str) -> Mapping[str, object] | BadRow:
-    if problem := _not_utf8(line):
-        return problem
-    try:
-        record = json.loads(line.rstrip())
-    except json.JSONDecodeError as error:
-        return BadRow(f"not JSON: {error.msg} at character {error.pos + 1}")
-    except (ValueError, RecursionError) as error:
-        return BadRow(f"not JSON that can be read: {error}")
-    return record if isinstance(record, dict) else BadRow("not a JSON object: write {...} on the line")
-
-
-def _not_utf8(text: str) -> BadRow | None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        return BadRow(f"not UTF-8 text at character {error.start + 1}")
-    return None
-
-
-def _cell_records(name: str, text: TextIO, fields: Mapping[str, str], delimiter: str) -> Iterator[Record]:
-    csv.field_size_limit(2**31 - 1)  # the library refuses cells over 131,072 characters otherwise
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    try:
-        header = next((cells for cells in reader if cells), [])
-    except csv.Error as error:
-        raise DataError(f"{name}: the line of column names cannot be read: {error}") from None
-    if not header:
-        return
-    if len(set(header)) < len(header) or _not_utf8("".join(header)):
-        raise DataError(f"{name}: column names must be UTF-8 text and differ: {_listed(header)}")
-    _check_columns(name, header, [fields.get("candidate", "candidate"), *fields.values()])
-    while True:
-        place = f"line {reader.line_num + 1}"
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield place, BadRow(f"quotes or cells out of order: {error}")
-            continue
-        if cells is None:
-            return
-        if cells:
-            yield place, _from_cells(header, cells, fields)
-
-
-def _from_cells(header: list[str], cells: list[str], fields: Mapping[str, str]) -> dict[str, object] | BadRow:
-    if len(cells) != len(header):
-        return BadRow(f"{len(cells)} cells, but there are {len(header)} column names")
-    if problem := _not_utf8("".join(cells)):
-        return problem
-    candidate, references = (fields.get(name, name) for name in ("candidate", "references"))
-    pairs = zip(header, cells, strict=True)
-    record: dict[str, object] = {name: cell if name == candidate else cell or None for name, cell in pairs}
-    cell = record.get(references)
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
-        try:
-            record[references] = json.loads(cell)
-        except (ValueError, RecursionError):
-            return BadRow('references start with "[" but are not a JSON list; write ["one", "two"]')
-    return record
-
-
-def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtra("pyarrow", "parquet") from None
-    try:
-        with pq.ParquetFile(name) as file:
-            columns = list(file.schema_arrow.names)
-            _check_columns(name, columns, [fields.get("candidate", "candidate"), *fields.values()])
-            wanted = {*FIELDS, *fields.values()}
-            used = [column for column in columns if column in wanted or column.startswith("scores.")]
-            batches = file.iter_batches(batch_size=PARQUET_BATCH, columns=used)
-            records = chain.from_iterable(batch.to_pylist() for batch in batches)
-            for number, record in enumerate(records, 1):
-                yield f"row {number}", record
-    except (pa.ArrowException, UnicodeDecodeError) as error:
-        raise OSError(str(error)) from error
-
-
-def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> None:
-    for column in needed:
-        if column not in columns:
-            hint = "" if column != "candidate" else "; name it with --fields candidate=COLUMN"
-            raise DataError(f"{name} has no column {column!r}; there are: {_listed(columns)}{hint}")
 
 
 def _row(record: Mapping[str, object], number: int, fields: Mapping[str, str]) -> Row:
@@ -310,12 +146,3 @@ def _number(value: object) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-
-
-def _reason(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(text).splitlines()[0]
