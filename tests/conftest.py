@@ -4,12 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
+from tests.tiny_fillers import save_bart, save_roberta_mlm, save_t5
+from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
 
 # No test may reach a network; set before any library reads them.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+# Tiny models are slower on several threads, which wait for each other.
+torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +42,21 @@ def tiny_roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a tiny random cross-encoder."""
     return save_cross_encoder(tmp_path_factory.mktemp("cross"))
+
+
+@pytest.fixture(scope="session")
+def tiny_t5(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random T5 and a SentencePiece-like tokenizer with sentinels."""
+    return save_heads(save_t5(tmp_path_factory.mktemp("t5")), 48)
+
+
+@pytest.fixture(scope="session")
+def tiny_roberta_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random RoBERTa that fills masks."""
+    return save_heads(save_roberta_mlm(tmp_path_factory.mktemp("roberta-lm")), 32)
+
+
+@pytest.fixture(scope="session")
+def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random BART."""
+    return save_heads(save_bart(tmp_path_factory.mktemp("bart")), 32)

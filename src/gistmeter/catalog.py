@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gistmeter.models.runtime import Runtime
 
 GROUP = "gistmeter.metrics"
-WITH_MODEL = ("speed", "bertscore")
+WITH_MODEL = ("maskeval", "cloze", "speed", "bertscore")
 WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
 Options = Mapping[str, object]
 T = TypeVar("T")
@@ -51,6 +51,14 @@ def build(
 
     parts = (preset, model, runtime or Runtime(), options or {})
     match name:
+        case "maskeval":
+            from gistmeter.metrics import maskeval
+
+            return maskeval.build(*parts)
+        case "cloze":
+            from gistmeter.metrics import cloze
+
+            return cloze.build(*parts)
         case "speed":
             from gistmeter.metrics import speed
 

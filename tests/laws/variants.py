@@ -1,6 +1,10 @@
 """Every metric of the catalog, with every choice of every option: found, not listed."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -8,21 +12,47 @@ from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.models.runtime import Runtime
+from tests.tiny_spacy import tiny_pipeline
 
-# Models for metrics that do not run on a plain encoder: name of the metric -> name of the fixture.
-FIXTURES: dict[str, str] = {}
+# Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter.
+FIXTURES: dict[str, list[str]] = {
+    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart"],
+    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart"],
+}
+CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 
 
 def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object) -> Metric:
     """Build a metric on a tiny model."""
     runtime = Runtime(device="cpu", batch_tokens=batch_tokens)
+    if name == "cloze":
+        options = {"pipeline": pipeline_folder(), **options}
     return catalog.build(name, model=str(model), runtime=runtime, options=options)
+
+
+def is_first_adapter(name: str, model: Path) -> bool:
+    """Tell whether a model is of the first of a metric's adapters."""
+    others = FIXTURES.get(name, [])[1:]
+    return not any(
+        model.name.startswith(fixture.removeprefix("tiny_").replace("_", "-")) for fixture in others
+    )
+
+
+@cache
+def pipeline_folder() -> str:
+    """Return a folder with the tiny pipeline that finds factors; it goes with the process."""
+    folder = tempfile.mkdtemp(prefix="gistmeter-pipeline-")
+    atexit.register(shutil.rmtree, folder)
+    tiny_pipeline().to_disk(folder)
+    return folder
 
 
 def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tuple[str, Metric]]:
     """Yield a metric with its defaults, and once for every other choice of every option."""
     default = build(name, model, batch_tokens=batch_tokens)
     yield name, default
+    if not is_first_adapter(name, model):
+        return  # options are tried on a metric's first adapter
     options: Any = getattr(default, "options", None)
     for option, hint in get_type_hints(type(options)).items() if options else ():
         choices = get_args(hint) if get_origin(hint) is Literal else (True, False) if hint is bool else ()
@@ -59,6 +89,7 @@ ORDINARY = [
     Example("no-references", "A mayor spoke.", "The mayor spoke at length."),
 ]
 
+MOST_CHARACTERS = 60_000
 ODD_TEXTS = [
     "",
     "   \n ",
@@ -74,6 +105,6 @@ ODD_TEXTS = [
     "é" * 3 + "e\u0301" * 3,
     "broken \ud800 half",
     "The ferry left. " * 3750,
-    "x" * 60_000,
-    "." * 60_000,
+    "x" * MOST_CHARACTERS,
+    "." * MOST_CHARACTERS,
 ]

@@ -4,14 +4,14 @@ import argparse
 import sys
 
 from gistmeter import catalog
-from gistmeter.core.errors import UsageError
+from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.metric import Metric
 
 METRIC_HELP = f"""\
 metrics:
   {", ".join(catalog.WITH_MODEL)} (with a model)
   {", ".join(catalog.WITHOUT_MODEL)} (without)
-  all: every one of these, and those of other installed packages
+  all: every one of these that has a model here, and those of other installed packages
   Options follow a colon: speed:against=source,match=optimal
 """
 
@@ -26,18 +26,20 @@ def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
         batch_tokens=arguments.batch_tokens,
         progress=not arguments.quiet,
     )
-    named = [catalog.names() if label == "all" else [label] for label in arguments.metrics]
-    labels = list(dict.fromkeys(label for labels in named for label in labels))
-    parsed = [parse_spec(label) for label in labels]
-    return [
-        (
-            label,
-            catalog.build(
+    # Parsed before any model is loaded, so that a slip of the pen is known at once.
+    asked = {label: parse_spec(label) for label in arguments.metrics if label != "all"}
+    every = {name: parse_spec(name) for name in catalog.names() if "all" in arguments.metrics}
+    metrics: dict[str, Metric] = {}
+    for label, (name, options) in (every | asked).items():
+        try:
+            metrics[label] = catalog.build(
                 name, preset=arguments.preset, model=arguments.model, runtime=runtime, options=options
-            ),
-        )
-        for label, (name, options) in zip(labels, parsed, strict=True)
-    ]
+            )
+        except ModelError as error:
+            if label in asked:
+                raise
+            note(arguments, f"left out: {error}")
+    return list(metrics.items())
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:

@@ -21,7 +21,10 @@ from gistmeter.models.tokens import Tokens
 FloatArray = NDArray[np.floating[Any]]
 Encoded = tuple[Tokens, FloatArray]
 # Layer 5 of 6 was chosen on SummEval's development rows, layer 17 of 24 is bert-score's own choice.
-PRESETS: dict[str, tuple[str, int]] = {"mini": ("minilm", 5), "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17)}
+PRESETS: dict[str, tuple[str, int]] = {
+    "mini": ("minilm", 5),
+    "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,71 @@
+"""What is shown of a factor: its place in the user's own text, the answer, a correction."""
+
+import math
+import re
+from dataclasses import dataclass
+
+from gistmeter.core.score import Span
+from gistmeter.metrics.cloze.judge import Verdict
+from gistmeter.metrics.cloze.questions import Blank
+from gistmeter.text.factors import MarkedText
+
+ARROW = "→ "
+NOTHING = "(nothing)"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a note says.
+
+    Args:
+        text: The model's answer.
+        confidence: Of it, rounded to two places.
+        suggested: Whether it is a correction.
+    """
+
+    text: str
+    confidence: float
+    suggested: bool
+
+
+def note(verdict: Verdict, alpha: float) -> str:
+    """Say what the model answered; one that is confident and differs is a correction.
+
+    >>> note(Verdict(0.0, 0.83, "Bergen", same=False), alpha=0.5)
+    '→ Bergen (confidence .83)'
+    >>> note(Verdict(1.0, 0.96, "Oslo", same=True), alpha=0.5)
+    'Oslo (confidence .96)'
+    """
+    sure = f"{verdict.confidence:.2f}".removeprefix("0")
+    suggests = verdict.complete and not verdict.same and verdict.answer and verdict.confidence >= alpha
+    answer = (verdict.answer or NOTHING) + "…" * (not verdict.complete)
+    return f"{ARROW if suggests else ''}{answer} (confidence {sure})"
+
+
+def read_note(text: str) -> Answer | None:
+    """Read back what `note` says; None for a note that holds no answer.
+
+    >>> read_note("→ Bergen (confidence .83)")
+    Answer(text='Bergen', confidence=0.83, suggested=True)
+    """
+    found = re.fullmatch(r"(→ )?(.*) \(confidence (\d?\.\d\d)\)", text, re.DOTALL)
+    if found is None:
+        return None
+    arrow, answer, sure = found.groups()
+    return Answer("" if answer == NOTHING else answer, float(sure), arrow is not None)
+
+
+def factor_span(blank: Blank, verdict: Verdict | None, alpha: float) -> Span:
+    """Mark a factor in the user's own text; one that could not be scored has no value and no weight."""
+    start, end = blank.factor.start, blank.factor.end
+    if verdict is None:
+        return Span("candidate", start, end, math.nan, 0.0, blank.problem)
+    return Span("candidate", start, end, verdict.value, 1.0, note(verdict, alpha))
+
+
+def bare_sentences(marked: MarkedText) -> list[Span]:
+    """Mark sentences without factors: shown as 1, of no weight in the mean."""
+    filled = {factor.sentence for factor in marked.factors}
+    places = [place for number, place in enumerate(marked.sentences) if number not in filled]
+    own = (marked.joined.to_original(*place) for place in places)
+    return [Span("candidate", start, end, 1.0, 0.0, "no factors") for start, end in own]

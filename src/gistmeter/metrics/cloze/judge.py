@@ -1,0 +1,97 @@
+"""How far a model's answer agrees with the factor it stands for, and how sure the model is of it."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.models.filler import Fill, Filler
+
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a factor.
+
+    Args:
+        value: Its score, from 0 to 1.
+        confidence: Equation 3, from 0 to 1.
+        answer: What the model said.
+        same: Whether that is the factor itself, under lower-casing.
+        complete: Whether the model said more that is not known.
+    """
+
+    value: float
+    confidence: float
+    answer: str
+    same: bool
+    complete: bool = True
+
+
+def judge(
+    golds: Sequence[Ids], fills: Sequence[Fill], filler: Filler, options: ClozeOptions
+) -> Iterator[Verdict]:
+    """Score each answer (the D of equation 1) and apply the rule of section 3.6."""
+    wanted = [filler.decode(gold).strip() for gold in golds]
+    answers = [filler.decode(fill.predicted).strip() for fill in fills]
+    ids = _encode([*wanted, *answers], filler)
+    for gold, answer, fill in zip(wanted, answers, fills, strict=True):
+        same = gold.lower() == answer.lower() if fill.complete else fill.matches
+        match options.criterion:
+            case "exact":
+                value = float(same)
+            case "soft":
+                value = fmean(fill.gold_probabilities)
+            case "bag":
+                value = bag_f1(ids[gold], ids[answer])
+            case _:
+                value = membership_f1(ids[gold], ids[answer])
+        sure = confidence(fill.predicted_probabilities)
+        yield Verdict(trusted(value, sure, options), sure, answer, same, fill.complete)
+
+
+def membership_f1(gold: Ids, predicted: Ids) -> float:
+    """Return the F1 of equation 2 as the authors' code has it: repeated tokens all count if one is found.
+
+    >>> round(membership_f1([1, 1], [1, 2]), 3)
+    0.667
+    """
+    found = sum(token in set(predicted) for token in gold)
+    right = sum(token in set(gold) for token in predicted)
+    return _f1(found, right, gold, predicted)
+
+
+def bag_f1(gold: Ids, predicted: Ids) -> float:
+    """Return the F1 of two bags of tokens, as SQuAD has it.
+
+    >>> bag_f1([1, 1], [1, 2])
+    0.5
+    """
+    common = (Counter(gold) & Counter(predicted)).total()
+    return _f1(common, common, gold, predicted)
+
+
+def confidence(probabilities: Sequence[float]) -> float:
+    """Return the mean probability of the predicted tokens (equation 3); 0 if there are none."""
+    return fmean(probabilities) if probabilities else 0.0
+
+
+def trusted(value: float, sure: float, options: ClozeOptions) -> float:
+    """Set a score to 0 if it is below β and its confidence below α (section 3.6)."""
+    return 0.0 if options.confidence and value < options.beta and sure < options.alpha else value
+
+
+def _f1(found: int, right: int, gold: Ids, predicted: Ids) -> float:
+    if not gold or not predicted:
+        return float(not gold and not predicted)
+    precision, recall = found / len(gold), right / len(predicted)
+    return 2 * precision * recall / (precision + recall) if found and right else 0.0
+
+
+def _encode(texts: Sequence[str], filler: Filler) -> dict[str, tuple[int, ...]]:
+    """Tokenize texts anew, lower-cased and after a space, so that case and position play no part."""
+    unique = [text for text in dict.fromkeys(texts) if text]
+    encoded = filler.tokenize([f" {text.lower()}" for text in unique])
+    return {"": (), **{text: tokens.ids for text, tokens in zip(unique, encoded, strict=True)}}

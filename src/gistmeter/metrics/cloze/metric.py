@@ -1,0 +1,127 @@
+"""ClozE: are the summary's facts what the document would fill in?"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from statistics import fmean
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_text
+from gistmeter.core.score import Flag, Score
+from gistmeter.core.signature import Signature
+from gistmeter.metrics.cloze.cut import apart
+from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
+from gistmeter.metrics.cloze.judge import Verdict, judge
+from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.metrics.cloze.reading import Reading, read
+from gistmeter.models.filler import Fill, Filler
+from gistmeter.text.factors import Factor, Pipeline
+from gistmeter.text.sentences import SPLITTER
+
+Judged = Sequence[tuple[Factor, Verdict]]
+UNSCORED = "no factor of the candidate can be scored; its spans say why"
+
+
+@dataclass(frozen=True, slots=True)
+class Cloze:
+    """Cloze-based evaluation of factual consistency (Li et al., 2022).
+
+    Args:
+        filler: Fills the blanks.
+        pipeline: Finds the factors.
+        options: See `ClozeOptions`.
+
+    Raises:
+        BadModel: If the pipeline cannot find what `options.selection` asks for.
+    """
+
+    filler: Filler
+    pipeline: Pipeline
+    options: ClozeOptions = field(default_factory=ClozeOptions)
+
+    name = "cloze"
+
+    def __post_init__(self) -> None:
+        self.pipeline.require(self.options.selection)
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The source."""
+        return ("source",)
+
+    @property
+    def signature(self) -> Signature:
+        """Models, options, splitter and cut decide the number.
+
+        The filler's identity says whether it is told a factor's length (`gold-length`: one mask a token).
+        """
+        return Signature.of(
+            "cloze",
+            version=1,
+            model=self.filler.identity,
+            pipeline=self.pipeline.identity,
+            **options_text(self.options),
+            splitter=SPLITTER,
+            cut="each" if apart(self.filler) else "longest-first",
+        )
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each candidate by how well the model, reading the source, fills in its factors."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        readings = read(examples, self.filler, self.pipeline, self.options)
+        filled = self.filler.fill([query for reading in readings for query in reading.queries])
+        asked = [blank for reading in readings for blank in reading.blanks if not blank.problem]
+        fills: list[Fill] = [fill for fills in filled for fill in fills]
+        verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options)
+        return [self._score_one(reading, verdicts) for reading in readings]
+
+    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict]) -> Score:
+        judged = [(blank, None if blank.problem else next(verdicts)) for blank in reading.blanks]
+        if not reading.document:
+            nothing = "the model's tokenizer finds no token in the source"
+            return Score.undefined(reading.id, nothing, (Flag("empty_side", "source"),))
+        spans = [factor_span(blank, verdict, self.options.alpha) for blank, verdict in judged]
+        spans += bare_sentences(reading.marked)
+        ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
+        scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
+        parts = _parts(scored, empty=not judged)
+        value = parts[self.options.aggregate]
+        problem = UNSCORED if math.isnan(value) else None
+        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options))
+        return Score(reading.id, value, parts, ordered, flags, problem)
+
+
+def _parts(scored: Judged, *, empty: bool) -> dict[str, float]:
+    """Sum up factors (equation 2); a candidate without any scores 1."""
+    values = [verdict.value for _, verdict in scored]
+    kinds = {
+        kind: _mean([verdict.value for factor, verdict in scored if factor.kind == kind])
+        for kind in ("entity", "noun")
+    }
+    runs = groupby(scored, key=lambda pair: pair[0].sentence)
+    sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
+    return {
+        "average": 1.0 if empty else _mean(values),
+        "min": 1.0 if empty else min(values, default=math.nan),
+        "sentences": 1.0 if empty else _mean(sentences),
+        **kinds,
+        "confidence": _mean([verdict.confidence for _, verdict in scored]),
+        "factors": float(len(scored)),
+    }
+
+
+def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
+    """Flag scores that rest on answers of which only the beginning is known."""
+    known = sum(verdict.complete for verdict in verdicts)
+    sound = options.criterion == "exact" or (options.criterion == "soft" and not options.confidence)
+    if known == len(verdicts) or sound:
+        return ()
+    return (Flag("partial_answers", "candidate", known, len(verdicts)),)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else math.nan

@@ -1,0 +1,129 @@
+"""MaskEval: how well does each text predict the masked words of the other?"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.metric import score_sound
+from gistmeter.core.score import Flag, Score
+from gistmeter.core.signature import Signature
+from gistmeter.metrics.maskeval.aggregate import Asked, score_side
+from gistmeter.metrics.maskeval.masks import WINDOW, cut_at, mask_words
+from gistmeter.metrics.maskeval.options import MaskEvalOptions
+from gistmeter.metrics.maskeval.pieces import Pair, cut_texts
+from gistmeter.metrics.maskeval.weights import FloatArray, Uniform, Weighting, keep_heaviest
+from gistmeter.models.filler import Fill, Filler
+from gistmeter.text.words import tokenizer_name
+
+SIDES: tuple[Side, Side] = ("candidate", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class MaskEval:
+    """Weighted masked-language-model evaluation (Liu et al., 2022).
+
+    Args:
+        filler: Predicts the blanked words.
+        weighting: How much each word counts.
+        options: See `MaskEvalOptions`. `dimension` and `weigher` only tell `build` which weighting to load.
+    """
+
+    filler: Filler
+    weighting: Weighting = field(default_factory=Uniform)
+    options: MaskEvalOptions = field(default_factory=MaskEvalOptions)
+
+    name = "maskeval"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The source."""
+        return ("source",)
+
+    @property
+    def signature(self) -> Signature:
+        """The models, the options, what a word is, and how much text a blank sees decide the number."""
+        chosen = self.options
+        return Signature.of(
+            "maskeval",
+            version=1,
+            model=self.filler.identity,
+            weights=self.weighting.identity,
+            score=chosen.score,
+            keep=chosen.keep,
+            masks_per_pass=chosen.masks_per_pass,
+            words=f"{tokenizer_name(chosen.language)}&sub-words",
+            window=WINDOW,
+            cut=cut_at(self.filler),
+        )
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each candidate by how well it and its source predict each other's words."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        pairs = self._cut(examples)
+        sound = [pair for pair in pairs if _missing(pair) is None]
+        asked = [self._ask(*both) for both in zip(sound, self.weighting.weigh(sound), strict=True)]
+        queries = [query for both in asked for side in both for query in side.masked.queries]
+        fills, sides = iter(self.filler.fill(queries)), iter(asked)
+        return [
+            self._score_one(example.id, next(sides), fills)
+            if missing is None
+            else _undefined(example, missing)
+            for example, missing in zip(examples, map(_missing, pairs), strict=True)
+        ]
+
+    def _cut(self, examples: Sequence[Example]) -> list[Pair]:
+        texts = [(example.candidate, example.source or "") for example in examples]
+        pieces = cut_texts(self.filler, (text for both in texts for text in both), self.options.language)
+        return [(pieces[candidate], pieces[source]) for candidate, source in texts]
+
+    def _ask(self, pair: Pair, weights: tuple[FloatArray, FloatArray]) -> tuple[Asked, Asked]:
+        """Choose the words of both texts and blank them; the others cost nothing."""
+        candidate, source = (
+            Asked(
+                side,
+                piece,
+                ours,
+                mask_words(
+                    piece,
+                    other,
+                    keep_heaviest(ours, self.options.keep),
+                    filler=self.filler,
+                    candidate=side == "candidate",
+                    masks_per_pass=self.options.masks_per_pass,
+                ),
+            )
+            for side, piece, other, ours in zip(SIDES, pair, pair[::-1], weights, strict=True)
+        )
+        return candidate, source
+
+    def _score_one(self, id: str, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
+        """Average both sides (equation 5)."""
+        candidate, source = (
+            score_side(
+                side, [next(fills) for _ in side.masked.queries], self.options.score, self.filler.decode
+            )
+            for side in asked
+        )
+        value = (candidate.value + source.value) / 2
+        parts = {"candidate": candidate.value, "source": source.value}
+        spans, flags = candidate.spans + source.spans, candidate.flags + source.flags
+        problem = None
+        if math.isnan(value):
+            unscored = "candidate" if math.isnan(candidate.value) else "source"
+            problem = f"no word of the {unscored} that counts fits into the model's window"
+        return Score(id, value, parts, spans, flags, problem)
+
+
+def _missing(pair: Pair) -> tuple[Side, ...] | None:
+    """Return the sides of which the model sees no word, or None if it sees words of both."""
+    return tuple(side for side, piece in zip(SIDES, pair, strict=True) if not piece.words) or None
+
+
+def _undefined(example: Example, sides: tuple[Side, ...]) -> Score:
+    flags = tuple(Flag("empty_side", side) for side in sides)
+    return Score.undefined(
+        example.id, f"the model's tokenizer finds no word in the {' and the '.join(sides)}", flags
+    )

@@ -1,0 +1,80 @@
+"""MaskEval from names: which model each preset takes, and where learned weights are found."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.core.options import options_from, preset_from
+from gistmeter.metrics.maskeval.metric import MaskEval
+from gistmeter.metrics.maskeval.options import MaskEvalOptions
+from gistmeter.metrics.maskeval.weights import Learned, Uniform
+from gistmeter.text.words import tokenizer_name
+
+if TYPE_CHECKING:
+    from gistmeter.models.filler import Filler
+    from gistmeter.models.runtime import Runtime
+    from gistmeter.models.weigher import Head
+
+T5_BASE = "t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"
+PRESETS: dict[str, str | None] = {"mini": None, "paper": T5_BASE}
+WEIGHERS = "weigher"
+"""Folder inside a model's own in which its learned weights lie."""
+OWN = "filler"
+"""What learned weights call the encoder of the filler itself."""
+PROBE = "Copper-coated wires don't bend: 7-6(3) in 2013, «façade» and 天气 too."
+
+
+def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[str, object]) -> MaskEval:
+    """Build MaskEval.
+
+    Args:
+        preset: `paper` (T5-base from the Hub, to be fine-tuned as the paper does); `mini` has no model yet.
+        model: A filler in place of the preset's: a folder or an id on the Hub.
+        runtime: Where and how to run.
+        options: See `MaskEvalOptions`.
+
+    Raises:
+        ModelNotFound: If the filler or its learned weights are not to be had.
+        BadModel: If they cannot be loaded, or do not belong together.
+    """
+    chosen = options_from(MaskEvalOptions, options)
+    tokenizer_name(
+        chosen.language
+    )  # a language that spaCy does not know ends here, before any model is loaded
+    name = model or preset_from("maskeval", PRESETS, preset)
+    if name is None:
+        raise ModelNotFound(
+            "maskeval: the model that ships with gistmeter comes with a later release; "
+            "use --preset paper, or give one with --model FOLDER_OR_ID"
+        )
+    from gistmeter.models.filler_load import load_filler
+
+    head = _head(name, chosen)
+    filler = load_filler(name, runtime)
+    weighting = _learned(name, head, filler, runtime) if head else Uniform()
+    return MaskEval(filler, weighting, chosen)
+
+
+def _head(name: str, options: MaskEvalOptions) -> "Head | None":
+    """Return what was learned for the quality asked for, or None if none is."""
+    if options.dimension == "none":
+        return None
+    from gistmeter.models.load import find_model
+    from gistmeter.models.weigher import Head
+
+    folder = Path(options.weigher).expanduser() if options.weigher else find_model(name).folder / WEIGHERS
+    return Head.load(folder, options.dimension)
+
+
+def _learned(name: str, head: "Head", filler: "Filler", runtime: "Runtime") -> Learned:
+    from gistmeter.models.pair_encoder import PairEncoder
+    from gistmeter.models.weigher import Weigher
+
+    encoder = PairEncoder.load(name if head.encoder == OWN else head.encoder, runtime)
+    if encoder.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:
+        raise BadModel(
+            f"the weights for {head.dimension} belong to {head.encoder}, which cuts words unlike "
+            f"{name}; train weights for this model with gistmeter train"
+        )
+    return Learned(Weigher(encoder, head))

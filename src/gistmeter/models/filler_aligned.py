@@ -1,0 +1,177 @@
+"""Filling by encoder-decoders read position by position, as ClozE does with BART.
+
+The encoder reads the context, the decoder the text with one mask a gold sub-word (a length oracle); what is
+predicted for a mask is read at the mask's own position, without the usual shift, and the decoder keeps its
+causal mask: it sees the text up to the mask and the whole context.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.batching import in_batches, mask, pad
+from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
+from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.tokens import Tokens, window_of
+from gistmeter.models.vocabulary import Vocabulary
+
+KeysAndValues = list[tuple[torch.Tensor, torch.Tensor]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """All queries of one context."""
+
+    context: tuple[int, ...]
+    queries: tuple[Query, ...]
+
+
+class AlignedFiller:
+    """An encoder-decoder whose decoder is read at the masks themselves: BART and its kin.
+
+    A context is encoded once a call, however many queries share it, and the keys and values that the decoder
+    makes of it are computed once. The order of text and context means nothing here: each has its own half.
+
+    Args:
+        model: An encoder-decoder language model of transformers.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model; the format, the window and the precision are added.
+        runtime: Where and how to run.
+
+    Raises:
+        BadModel: If the model has no decoder, or its tokenizer no mask.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
+            raise BadModel(f"{identity} is no encoder-decoder with a mask")
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.mask_id = self.vocabulary.id(tokenizer.mask_token)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
+        self.window = window_of(model, tokenizer)
+        self.identity = f"{identity}/aligned-gold-length/{self.window}/{self.runtime.dtype}"
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> "AlignedFiller":
+        """Load an encoder-decoder by name: a folder or a Hub id.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded, or is of another kind.
+        """
+        files = find_model(name)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, "AutoModelForSeq2SeqLM", tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def overhead(self, query_blanks: int) -> int:
+        """How many tokens the format adds to text and context together."""
+        return 2 * self.vocabulary.added(1)
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens."""
+        return self.vocabulary.tokenize(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text, special tokens left out."""
+        return self.vocabulary.decode(ids)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+
+        Raises:
+            UsageError: If a text or a context does not fit into the window of its half.
+        """
+        longest = max((max(len(q.text), len(q.context)) for q in queries), default=0) + self.overhead(1) // 2
+        if self.window is not None and longest > self.window:
+            raise UsageError(f"a text of {longest} tokens does not fit into the window of {self.window}")
+        groups: dict[tuple[int, ...], dict[Query, None]] = {}
+        for query in queries:
+            groups.setdefault(query.context, {})[query] = None
+        items = [_Group(context, tuple(members)) for context, members in groups.items()]
+        results = in_batches(
+            items, self._fill_groups, length=_context_length, runtime=self.runtime, label="filling"
+        )
+        fills = {
+            query: fill
+            for group, answers in zip(items, results, strict=True)
+            for query, fill in zip(group.queries, answers, strict=True)
+        }
+        return [fills[query] for query in queries]
+
+    def _fill_groups(self, batch: list[_Group]) -> list[list[list[Fill]]]:
+        rows = [self.vocabulary.join(group.context).ids for group in batch]
+        inputs = {"input_ids": pad(rows, self.pad_id, self.device), "attention_mask": mask(rows, self.device)}
+        states = self.model.get_encoder()(**inputs).last_hidden_state
+        return [
+            self._fill_group(group, states[at : at + 1, : len(row)])
+            for at, (group, row) in enumerate(zip(batch, rows, strict=True))
+        ]
+
+    def _fill_group(self, group: _Group, context: torch.Tensor) -> list[list[Fill]]:
+        """Answer all queries of a context whose encoder states, shape (1, tokens, dimensions), are given."""
+        memory = self._memory(context)
+        runtime = replace(self.runtime, progress=False)  # the bar counts contexts
+        return in_batches(
+            group.queries,
+            lambda batch: self._decode(batch, context, memory),
+            length=_text_length,
+            runtime=runtime,
+        )
+
+    def _memory(self, context: torch.Tensor) -> KeysAndValues:
+        """Return the keys and values that each layer of the decoder makes of a context."""
+        start = torch.full((1, 1), self.pad_id, device=self.device)
+        inputs = {"input_ids": start, "encoder_hidden_states": context, "use_cache": True}
+        cache = self.model.get_decoder()(**inputs).past_key_values.cross_attention_cache
+        return [(layer.keys, layer.values) for layer in cache.layers]
+
+    def _decode(self, batch: list[Query], context: torch.Tensor, memory: KeysAndValues) -> list[list[Fill]]:
+        texts = [self.vocabulary.join(masked_text(query, self.mask_id)) for query in batch]
+        hidden = [
+            [text.starts[0] + at for at in blanked(query)] for text, query in zip(texts, batch, strict=True)
+        ]
+        states = self.model.get_decoder()(
+            input_ids=pad([text.ids for text in texts], self.pad_id, self.device),
+            encoder_hidden_states=context.expand(len(batch), -1, -1),
+            past_key_values=_cache(memory, len(batch)),
+            use_cache=True,
+        ).last_hidden_state
+        which = torch.tensor([at for at, row in enumerate(hidden) for _ in row], device=self.device)
+        where = torch.tensor([at for row in hidden for at in row], device=self.device)
+        gold = [query.text[at] for query in batch for at in blanked(query)]
+        return fills_of(batch, read_positions(states[which, where], self._head, gold), self.decode)
+
+    def _head(self, states: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.model.get_output_embeddings()(states)
+        bias = getattr(self.model, "final_logits_bias", None)
+        return logits if bias is None else logits + bias
+
+
+def _cache(memory: KeysAndValues, rows: int) -> Any:  # noqa: ANN401 - transformers' class is untyped
+    """Return a cache in which every row shares the context's keys and values, without copying them."""
+    from transformers import DynamicCache, EncoderDecoderCache
+
+    shared: Any = DynamicCache()
+    for at, (keys, values) in enumerate(memory):
+        shared.update(keys, values, at)
+        layer = shared.layers[at]
+        layer.keys = keys.expand(rows, -1, -1, -1)
+        layer.values = values.expand(rows, -1, -1, -1)
+    return EncoderDecoderCache(DynamicCache(), shared)
+
+
+def _context_length(group: _Group) -> int:
+    return len(group.context)
+
+
+def _text_length(query: Query) -> int:
+    return len(query.text)

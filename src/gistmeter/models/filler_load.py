@@ -1,0 +1,56 @@
+"""Which adapter fills the blanks, decided by a model's own configuration."""
+
+import json
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.filler import Filler
+from gistmeter.models.load import ModelFiles, find_model
+from gistmeter.models.runtime import Runtime
+
+SENTINELS = ("t5", "mt5")
+"""Encoder-decoders that write what belongs into their sentinels; all others are read position by position."""
+
+
+def load_filler(name: str, runtime: Runtime) -> Filler:
+    """Load a model with the adapter of its family.
+
+    T5 and mT5 fill sentinels, other encoder-decoders (BART) predict at the decoder's own positions, and
+    everything else is a masked language model.
+
+    Args:
+        name: `minilm`, a folder, or a Hub id such as `t5-base@REVISION`.
+        runtime: Where and how to run.
+
+    Raises:
+        ModelNotFound: If there is no such model.
+        BadModel: If it cannot be loaded, or cannot fill blanks.
+    """
+    family, encoder_decoder = family_of(find_model(name))
+    if family in SENTINELS:
+        from gistmeter.models.filler_seq2seq import Seq2SeqFiller
+
+        return Seq2SeqFiller.load(name, runtime)
+    if encoder_decoder:
+        from gistmeter.models.filler_aligned import AlignedFiller
+
+        return AlignedFiller.load(name, runtime)
+    from gistmeter.models.filler_masked import MaskedFiller
+
+    return MaskedFiller.load(name, runtime)
+
+
+def family_of(files: ModelFiles) -> tuple[str, bool]:
+    """Return what kind of model it is (`bert`, `t5`), and whether it has an encoder and a decoder.
+
+    Raises:
+        BadModel: If its configuration does not say.
+    """
+    path = files.folder / "config.json"
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        family = str(config["model_type"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadModel(
+            f"{path} does not say what kind of model it is: give a folder saved by transformers"
+        ) from error
+    return family, family in SENTINELS or bool(config.get("is_encoder_decoder"))

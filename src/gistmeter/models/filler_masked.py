@@ -1,0 +1,123 @@
+"""Filling by masked language models: one mask a gold sub-word, one pass, every mask predicted by itself.
+
+The number of masks tells the model how long the answer is: a length oracle, as in ClozE.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.batching import in_batches, mask, pad
+from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
+from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.tokens import Tokens, window_of
+from gistmeter.models.vocabulary import Vocabulary
+
+HEADS = ("cls", "lm_head", "predictions")
+"""Where BERT, RoBERTa and ALBERT (and their kin) keep what turns states into logits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A query as the model reads it, and where its masks are."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    masked: tuple[int, ...]
+
+
+class MaskedFiller:
+    """A masked language model: BERT, RoBERTa, XLM-R, MiniLM with its head, and their kin.
+
+    Text and context are joined in the tokenizer's own format for pairs, in the order the query says; a query
+    without context is read alone. The vocabulary is looked at where the masks are, nowhere else.
+
+    Args:
+        model: A masked language model of transformers.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model; the format, the window and the precision are added.
+        runtime: Where and how to run.
+
+    Raises:
+        BadModel: If the model has a decoder, or its tokenizer no mask.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        if model.config.is_encoder_decoder or tokenizer.mask_token is None:
+            raise BadModel(f"{identity} is no masked language model")
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.mask_id = self.vocabulary.id(tokenizer.mask_token)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
+        self.typed = getattr(model.config, "type_vocab_size", 0) > 1
+        self.window = window_of(model.base_model, tokenizer)
+        self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.dtype}"
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> "MaskedFiller":
+        """Load a masked language model by name: a folder or a Hub id.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded, or is of another kind.
+        """
+        files = find_model(name)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, "AutoModelForMaskedLM", tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def overhead(self, query_blanks: int) -> int:
+        """How many tokens the format adds to a query."""
+        return self.vocabulary.added(2)
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens."""
+        return self.vocabulary.tokenize(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text, special tokens left out."""
+        return self.vocabulary.decode(ids)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+
+        Raises:
+            UsageError: If a query does not fit into the window.
+        """
+        longest = max(map(len, queries), default=0) + self.overhead(1)
+        if self.window is not None and longest > self.window:
+            raise UsageError(f"a query of {longest} tokens does not fit into the window of {self.window}")
+        return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
+
+    def _forward(self, batch: list[Query]) -> list[list[Fill]]:
+        rows = [self._assemble(query) for query in batch]
+        states, head = self._states(rows)
+        gold = [query.text[at] for query in batch for at in blanked(query)]
+        return fills_of(batch, read_positions(states, head, gold), self.decode)
+
+    def _assemble(self, query: Query) -> _Row:
+        text = masked_text(query, self.mask_id)
+        second = bool(query.context) and query.context_first
+        joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
+        start = joined.starts[int(second)]
+        return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))
+
+    def _states(self, rows: list[_Row]) -> tuple[torch.Tensor, Any]:
+        """Return the states at all masks, shape (masks, dimensions), and the head that belongs to them."""
+        ids = [row.ids for row in rows]
+        inputs = {"input_ids": pad(ids, self.pad_id, self.device), "attention_mask": mask(ids, self.device)}
+        if self.typed:
+            inputs["token_type_ids"] = pad([row.types for row in rows], 0, self.device)
+        which = torch.tensor([at for at, row in enumerate(rows) for _ in row.masked], device=self.device)
+        where = torch.tensor([at for row in rows for at in row.masked], device=self.device)
+        head = next((getattr(self.model, name) for name in HEADS if hasattr(self.model, name)), None)
+        if head is None:  # a family whose head is elsewhere: the whole model, at all positions
+            return self.model(**inputs).logits[which, where], torch.nn.Identity()
+        return self.model.base_model(**inputs).last_hidden_state[which, where], head

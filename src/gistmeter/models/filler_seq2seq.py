@@ -1,0 +1,235 @@
+"""Filling by encoder-decoders that were trained on sentinels: T5 and mT5.
+
+The encoder reads `text <sep> context </s>`, or the other way round, with `<extra_id_i>` for the i-th blank;
+the decoder writes `<extra_id_0> words <extra_id_1> words <extra_id_2>`. Nothing is generated where one pass
+over the gold text decides what greedy decoding would have written.
+"""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.batching import in_batches, mask, pad
+from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_paths import Path, Rules
+from gistmeter.models.filler_reading import Readings, read_positions
+from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.t5_decoder import Encoded, decode_states
+from gistmeter.models.tokens import NO_LIMIT, Tokens
+from gistmeter.models.vocabulary import Vocabulary
+
+SEPARATOR = "<sep>"
+SENTINELS = 100
+WINDOW = 512
+"""What T5 was trained on; its relative positions would reach further."""
+
+
+class Seq2SeqFiller:
+    """A T5 or mT5 that fills blanks.
+
+    Of several blanks each is filled given the gold text of those before it, so that one pass decides all.
+
+    Args:
+        model: A language model of the T5 family, of transformers.
+        tokenizer: The fast tokenizer that belongs to it. If it has no `<sep>`, a copy of it gets one, and the
+            model the mean of all other tokens' vectors for it.
+        identity: What signatures call the model; the format, the window and the precision are added.
+        runtime: Where and how to run.
+
+    Raises:
+        BadModel: If the model has no decoder, or its tokenizer no sentinels.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        if not model.config.is_encoder_decoder:
+            raise BadModel(f"{identity} is no encoder-decoder with sentinels")
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        separated = with_separator(model, tokenizer)
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.vocabulary = Vocabulary(separated, identity)
+        self.sentinels = tuple(
+            self.vocabulary.id(f"<extra_id_{at}>", f"▁<extra_id_{at}>") for at in range(SENTINELS)
+        )
+        self.separator = self.vocabulary.id(SEPARATOR)
+        self.end = self.vocabulary.id(tokenizer.eos_token)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
+        # The unknown token is special, but it stands for a piece of text: it ends nothing.
+        self.vocabulary.special |= set(self.sentinels)  # mT5's are not marked as special
+        self.rules = Rules(self.vocabulary.special - {tokenizer.unk_token_id}, self.decode)
+        limit = tokenizer.model_max_length
+        self.window: int | None = limit if limit < NO_LIMIT else WINDOW
+        kind = "sentinels" if separated is tokenizer else "sentinels-new-sep"
+        self.identity = f"{identity}/{kind}/{self.window}/{self.runtime.dtype}"
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> "Seq2SeqFiller":
+        """Load a T5 or mT5 by name: a folder or a Hub id.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded, or is of another kind.
+        """
+        files = find_model(name)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, "AutoModelForSeq2SeqLM", tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def overhead(self, query_blanks: int) -> int:
+        """How many tokens the format adds to a query: the separator and the end; a blank only shrinks."""
+        return 2
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens."""
+        return self.vocabulary.tokenize(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text, special tokens left out."""
+        return self.vocabulary.decode(ids)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+
+        Raises:
+            UsageError: If a query has more blanks than there are sentinels.
+        """
+        if any(len(query.blanks) >= SENTINELS for query in queries):
+            raise UsageError(f"a query may have at most {SENTINELS - 1} blanks; blank fewer words a pass")
+        return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
+
+    def _forward(self, batch: list[Query]) -> list[list[Fill]]:
+        encoded = self._encode([self._input(query) for query in batch])
+        targets = [self._target(query) for query in batch]
+        inputs = [target[:-1] for target in targets]
+        states = self._decoder(inputs, encoded)
+        gold = [token for target in targets for token in target]
+        readings = read_positions(states, self._head, gold)
+        starts, paths = [], []
+        at = 0
+        for row, (query, target) in enumerate(zip(batch, targets, strict=True)):
+            starts.append(_first_positions(query, at))
+            paths.append(self._paths(row, query, target, readings, at))
+            at += len(target)
+        self._go_on([path for row in paths for path in row if path.open], encoded)
+        return [
+            [path.fill(readings, start) for path, start in zip(*pair, strict=True)]
+            for pair in zip(paths, starts, strict=True)
+        ]
+
+    def _paths(
+        self, row: int, query: Query, target: tuple[int, ...], readings: Readings, at: int
+    ) -> list[Path]:
+        """Follow the prediction of each blank of a query whose target's readings begin at `at`."""
+        paths = []
+        for start, (first, last) in zip(_first_positions(query, at), query.blanks, strict=True):
+            path = Path(row, target[: start - at], query.text[first:last], self.rules)
+            if start == at + 1 and readings.predicted[at] != self.sentinels[0]:
+                # Greedy decoding does not begin with the sentinel: what it says instead is its prediction.
+                path.prefix = ()
+                path.add(readings.predicted[at], readings.predicted_probabilities[at])
+            else:
+                path.follow(readings, start)
+            paths.append(path)
+        return paths
+
+    def _go_on(self, paths: list[Path], encoded: Encoded) -> None:
+        """Decode greedily where the teacher-forced pass could not decide."""
+        while paths:
+            inputs = [(*path.prefix, *path.predicted) for path in paths]
+            states = self._decoder(inputs, encoded.rows([path.row for path in paths]), last=True)
+            readings = read_positions(states, self._head, [self.end] * len(paths))
+            for at, path in enumerate(paths):
+                path.add(readings.predicted[at], readings.predicted_probabilities[at])
+            paths = [path for path in paths if path.open]
+
+    def _input(self, query: Query) -> tuple[int, ...]:
+        """Return what the encoder reads."""
+        text: list[int] = []
+        end = 0
+        for sentinel, (start, after) in zip(self.sentinels, query.blanks, strict=False):
+            text += [*query.text[end:start], sentinel]
+            end = after
+        text += query.text[end:]
+        first, second = (query.context, text) if query.context_first else (text, query.context)
+        return (*first, self.separator, *second, self.end)
+
+    def _target(self, query: Query) -> tuple[int, ...]:
+        """Return what the decoder would write if it filled every blank with the gold text."""
+        target: list[int] = []
+        for sentinel, (start, end) in zip(self.sentinels, query.blanks, strict=False):
+            target += [sentinel, *query.text[start:end]]
+        return (*target, self.sentinels[len(query.blanks)])
+
+    def _encode(self, rows: list[tuple[int, ...]]) -> Encoded:
+        attention = mask(rows, self.device)
+        ids = pad(rows, self.pad_id, self.device)
+        states = self.model.get_encoder()(input_ids=ids, attention_mask=attention).last_hidden_state
+        return Encoded(states, attention)
+
+    def _decoder(self, rows: list[tuple[int, ...]], encoded: Encoded, *, last: bool = False) -> torch.Tensor:
+        """Return the decoder's states after its start token and after each token of each row.
+
+        Args:
+            rows: What the decoder reads after its start token.
+            encoded: What the encoder made of the same rows.
+            last: Only the state after the last token of each row.
+
+        Returns:
+            Shape (states, dimensions), row by row.
+        """
+        begun = [(self.model.config.decoder_start_token_id, *row) for row in rows]
+        states = decode_states(self.model.get_decoder(), pad(begun, self.pad_id, self.device), encoded)
+        places = [
+            (at, position)
+            for at, row in enumerate(begun)
+            for position in range(len(row) - 1 if last else 0, len(row))
+        ]
+        which, where = torch.tensor(places, device=self.device).T
+        return states[which, where]
+
+    def _head(self, states: torch.Tensor) -> torch.Tensor:
+        config = self.model.config
+        # T5 scales the states before a head that shares the embedding table; others have no such setting.
+        if getattr(config, "scale_decoder_outputs", config.model_type == "t5" and config.tie_word_embeddings):
+            states = states * config.d_model**-0.5
+        logits: torch.Tensor = self.model.get_output_embeddings()(states)
+        return logits
+
+
+def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401
+    """Return a tokenizer that has the separator, and give the model a vector for it if it is new.
+
+    The new vector is the mean of those of all other tokens, so that it is the same every time.
+
+    Args:
+        model: Changed in place where the tokenizer has no separator.
+        tokenizer: Returned as it is if it has one; else a copy is returned.
+    """
+    from transformers import AddedToken
+
+    known = len(tokenizer)
+    if tokenizer.backend_tokenizer.token_to_id(SEPARATOR) is None:
+        extended = copy.deepcopy(tokenizer)
+        extended.add_tokens([AddedToken(SEPARATOR, special=True, normalized=False)], special_tokens=True)
+    else:
+        return tokenizer
+    new = extended.backend_tokenizer.token_to_id(SEPARATOR)
+    if new >= model.get_input_embeddings().num_embeddings:
+        model.resize_token_embeddings(new + 1, mean_resizing=False)
+    with torch.no_grad():
+        for table in (model.get_input_embeddings(), model.get_output_embeddings()):
+            table.weight[new] = table.weight[:known].float().mean(dim=0)
+    return extended
+
+
+def _first_positions(query: Query, at: int) -> list[int]:
+    """Return the positions that predict the first token of each blank, in a target that begins at `at`."""
+    starts = []
+    for start, end in query.blanks:
+        starts.append(at + 1)
+        at += 1 + end - start
+    return starts
