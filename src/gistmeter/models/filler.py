@@ -17,7 +17,8 @@ class Query:
 
     Args:
         text: The tokens of the text with the blanks, as they stand before blanking: they hold the gold ids.
-        blanks: (first token, one past the last) of each blank in `text`; in order, not overlapping, not empty.
+        blanks: (first token, one past the last) of each blank in `text`: in order, apart or touching,
+            not empty.
         context: The tokens of the other text, already cut so that the whole fits into the window.
         context_first: Whether the context stands before the text.
     """

@@ -14,10 +14,10 @@ import torch
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_adapter import Adapter
 from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
-from gistmeter.models.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
-from gistmeter.models.tokens import Tokens, window_of
+from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
 
 KeysAndValues = list[tuple[torch.Tensor, torch.Tensor]]
@@ -31,7 +31,7 @@ class _Group:
     queries: tuple[Query, ...]
 
 
-class AlignedFiller:
+class AlignedFiller(Adapter):
     """An encoder-decoder whose decoder is read at the masks themselves: BART and its kin.
 
     A context is encoded once a call, however many queries share it, and the keys and values that the decoder
@@ -47,42 +47,21 @@ class AlignedFiller:
         BadModel: If the model has no decoder, or its tokenizer no mask.
     """
 
+    architecture = "AutoModelForSeq2SeqLM"
+
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no encoder-decoder with a mask")
-        self.runtime = runtime or Runtime()
-        self.device = self.runtime.torch_device()
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.vocabulary = Vocabulary(tokenizer, identity)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.pad_id = self.vocabulary.id(tokenizer.pad_token)
         self.window = window_of(model, tokenizer)
         self.identity = f"{identity}/aligned-gold-length/{self.window}/{self.runtime.dtype}"
 
-    @classmethod
-    def load(cls, name: str, runtime: Runtime | None = None) -> "AlignedFiller":
-        """Load an encoder-decoder by name: a folder or a Hub id.
-
-        Raises:
-            ModelNotFound: If there is no such model.
-            BadModel: If it cannot be loaded, or is of another kind.
-        """
-        files = find_model(name)
-        tokenizer = load_tokenizer(files)
-        model = load_weights(files, "AutoModelForSeq2SeqLM", tokenizer)
-        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
-
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to text and context together."""
         return 2 * self.vocabulary.added(1)
-
-    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens."""
-        return self.vocabulary.tokenize(texts)
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text, special tokens left out."""
-        return self.vocabulary.decode(ids)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
         """Return, for each query, one fill a blank. Equal queries run once; the order is kept.

@@ -12,10 +12,10 @@ import torch
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_adapter import Adapter
 from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
-from gistmeter.models.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
-from gistmeter.models.tokens import Tokens, window_of
+from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
 
 HEADS = ("cls", "lm_head", "predictions")
@@ -31,7 +31,7 @@ class _Row:
     masked: tuple[int, ...]
 
 
-class MaskedFiller:
+class MaskedFiller(Adapter):
     """A masked language model: BERT, RoBERTa, XLM-R, MiniLM with its head, and their kin.
 
     Text and context are joined in the tokenizer's own format for pairs, in the order the query says; a query
@@ -47,12 +47,12 @@ class MaskedFiller:
         BadModel: If the model has a decoder, or its tokenizer no mask.
     """
 
+    architecture = "AutoModelForMaskedLM"
+
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         if model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no masked language model")
-        self.runtime = runtime or Runtime()
-        self.device = self.runtime.torch_device()
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.vocabulary = Vocabulary(tokenizer, identity)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.pad_id = self.vocabulary.id(tokenizer.pad_token)
@@ -60,30 +60,9 @@ class MaskedFiller:
         self.window = window_of(model.base_model, tokenizer)
         self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.dtype}"
 
-    @classmethod
-    def load(cls, name: str, runtime: Runtime | None = None) -> "MaskedFiller":
-        """Load a masked language model by name: a folder or a Hub id.
-
-        Raises:
-            ModelNotFound: If there is no such model.
-            BadModel: If it cannot be loaded, or is of another kind.
-        """
-        files = find_model(name)
-        tokenizer = load_tokenizer(files)
-        model = load_weights(files, "AutoModelForMaskedLM", tokenizer)
-        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
-
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to a query."""
         return self.vocabulary.added(2)
-
-    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens."""
-        return self.vocabulary.tokenize(texts)
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text, special tokens left out."""
-        return self.vocabulary.decode(ids)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
         """Return, for each query, one fill a blank. Equal queries run once; the order is kept.

@@ -14,12 +14,12 @@ import torch
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_adapter import Adapter
 from gistmeter.models.filler_paths import Path, Rules
 from gistmeter.models.filler_reading import Readings, read_positions
-from gistmeter.models.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.t5_decoder import Encoded, decode_states
-from gistmeter.models.tokens import NO_LIMIT, Tokens
+from gistmeter.models.tokens import NO_LIMIT
 from gistmeter.models.vocabulary import Vocabulary
 
 SEPARATOR = "<sep>"
@@ -28,7 +28,7 @@ WINDOW = 512
 """What T5 was trained on; its relative positions would reach further."""
 
 
-class Seq2SeqFiller:
+class Seq2SeqFiller(Adapter):
     """A T5 or mT5 that fills blanks.
 
     Of several blanks each is filled given the gold text of those before it, so that one pass decides all.
@@ -44,13 +44,15 @@ class Seq2SeqFiller:
         BadModel: If the model has no decoder, or its tokenizer no sentinels.
     """
 
+    architecture = "AutoModelForSeq2SeqLM"
+
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         if not model.config.is_encoder_decoder:
             raise BadModel(f"{identity} is no encoder-decoder with sentinels")
-        self.runtime = runtime or Runtime()
-        self.device = self.runtime.torch_device()
+        if tokenizer.eos_token is None or tokenizer.pad_token is None:
+            raise BadModel(f"the tokenizer of {identity} names no end or padding: save its whole folder")
         separated = with_separator(model, tokenizer)
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.vocabulary = Vocabulary(separated, identity)
         self.sentinels = tuple(
             self.vocabulary.id(f"<extra_id_{at}>", f"▁<extra_id_{at}>") for at in range(SENTINELS)
@@ -66,30 +68,9 @@ class Seq2SeqFiller:
         kind = "sentinels" if separated is tokenizer else "sentinels-new-sep"
         self.identity = f"{identity}/{kind}/{self.window}/{self.runtime.dtype}"
 
-    @classmethod
-    def load(cls, name: str, runtime: Runtime | None = None) -> "Seq2SeqFiller":
-        """Load a T5 or mT5 by name: a folder or a Hub id.
-
-        Raises:
-            ModelNotFound: If there is no such model.
-            BadModel: If it cannot be loaded, or is of another kind.
-        """
-        files = find_model(name)
-        tokenizer = load_tokenizer(files)
-        model = load_weights(files, "AutoModelForSeq2SeqLM", tokenizer)
-        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
-
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to a query: the separator and the end; a blank only shrinks."""
         return 2
-
-    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens."""
-        return self.vocabulary.tokenize(texts)
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text, special tokens left out."""
-        return self.vocabulary.decode(ids)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
         """Return, for each query, one fill a blank. Equal queries run once; the order is kept.

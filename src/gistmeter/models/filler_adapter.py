@@ -1,0 +1,43 @@
+"""What the adapters share: loading by name, and the tokenizer's side of a filler."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.tokens import Tokens
+from gistmeter.models.vocabulary import Vocabulary
+
+
+class Adapter:
+    """A family of language models behind the `Filler` protocol; a subclass sets its `vocabulary`."""
+
+    architecture: ClassVar[str]
+    """The `Auto…` class of transformers to load the family as."""
+    vocabulary: Vocabulary
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> Self:
+        """Load a model of the family by name: a folder or a Hub id.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded, or is of another kind.
+        """
+        files = find_model(name)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, cls.architecture, tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens."""
+        return self.vocabulary.tokenize(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text, special tokens left out."""
+        return self.vocabulary.decode(ids)
