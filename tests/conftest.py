@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 from tests.tiny_fillers import save_bart, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
@@ -15,6 +16,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 # Tiny models are slower on several threads, which wait for each other.
 torch.set_num_threads(1)
+# The same examples every time: a build that fails says something about the change before it.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture(scope="session")

@@ -111,7 +111,8 @@ class BertScore:
             return Score.undefined(example.id, problem, flags)
         matches = [match_tokens(ours, other) for other in others]
         parts = {name: max(match.parts[name] for match in matches) for name in matches[0].parts}
-        best = int(np.argmax([match.parts[self.options.value] for match in matches]))
+        # The spans explain the precision, so they show the reference that it comes from.
+        best = int(np.argmax([match.parts["precision"] for match in matches]))
         other = (example.references if side == "reference" else (example.source or "",))[best]
         spans = _spans(example.candidate, other, ours[0], others[best][0], matches[best].forward)
         return Score(example.id, parts[self.options.value], parts, spans, flags)
