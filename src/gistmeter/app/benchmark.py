@@ -18,9 +18,11 @@ from gistmeter.report.table import benchmark_table
 def run(arguments: argparse.Namespace) -> int:
     """Score every task, correlate, print tables; write the figures after each metric."""
     tasks = [(name, path, _rows(path, arguments)) for name, path in _task_files(arguments.data)]
-    judged = [(name, rows) for name, _, rows in tasks if any(row.scores for row in rows)]
+    judged = []
     for name, path, rows in tasks:
-        if not any(row.scores for row in rows):
+        if any(row.scores for row in rows):
+            judged.append((name, rows))
+        else:
             note(arguments, f"{name}: left out, no row in {path} has human scores")
     if not judged:
         raise DataError(

@@ -4,12 +4,14 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from gistmeter import __version__
 from gistmeter.app.specs import METRIC_HELP
 from gistmeter.core.errors import GistmeterError
 
 INTERRUPTED = 130
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,13 +60,23 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_score(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    score = commands.add_parser(
+def _add_command(commands: Commands, name: str, *, help: str, description: str) -> argparse.ArgumentParser:
+    """Add a command whose help lists the metrics."""
+    return commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=METRIC_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _add_score(commands: Commands) -> None:
+    score = _add_command(
+        commands,
         "score",
         help="score rows of a file, or one pair of texts",
         description="Score rows of a file (-i) or one pair of texts.",
-        epilog=METRIC_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     rows = score.add_argument_group("rows")
     rows.add_argument("-i", "--input", metavar="FILE", help="jsonl, csv, tsv, parquet, .gz; - reads jsonl")
@@ -79,13 +91,12 @@ def _add_score(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     score.set_defaults(run=_run_score)
 
 
-def _add_benchmark(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    benchmark = commands.add_parser(
+def _add_benchmark(commands: Commands) -> None:
+    benchmark = _add_command(
+        commands,
         "benchmark",
         help="correlate metrics with human judgements",
         description="Correlate metrics with the human judgements in rows' `scores`.",
-        epilog=METRIC_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human scores")
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")

@@ -1,10 +1,7 @@
 """Which adapter fills the blanks, decided by a model's own configuration."""
 
-import json
-
-from gistmeter.core.errors import BadModel
 from gistmeter.models.filler import Filler
-from gistmeter.models.load import ModelFiles, find_model
+from gistmeter.models.load import ModelFiles, find_model, read_config
 from gistmeter.models.runtime import Runtime
 
 SENTINELS = ("t5", "mt5")
@@ -45,12 +42,6 @@ def family_of(files: ModelFiles) -> tuple[str, bool]:
     Raises:
         BadModel: If its configuration does not say.
     """
-    path = files.folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-        family = str(config["model_type"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadModel(
-            f"{path} does not say what kind of model it is: give a folder saved by transformers"
-        ) from error
+    config = read_config(files)
+    family = str(config["model_type"])
     return family, family in SENTINELS or bool(config.get("is_encoder_decoder"))

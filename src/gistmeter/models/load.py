@@ -63,13 +63,25 @@ def find_model(name: str) -> ModelFiles:
     raise ModelNotFound(f"no model folder at {name}; give a folder, or a Hub id like owner/name@revision")
 
 
-def is_cross_encoder(files: ModelFiles) -> bool:
-    """Tell whether a model was saved as a classifier of sequences, as cross-encoders are."""
+def read_config(files: ModelFiles) -> dict[str, Any]:
+    """Read a model's configuration.
+
+    Raises:
+        BadModel: If there is none that can be read.
+    """
+    path = files.folder / "config.json"
     try:
-        config = json.loads((files.folder / "config.json").read_text(encoding="utf-8"))
+        config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadModel(f"{files.folder} has no readable config.json: {_first_line(error)}") from error
-    architectures = config.get("architectures") or []
+    if not isinstance(config, dict) or "model_type" not in config:
+        raise BadModel(f"{path} does not say what kind of model it is: give a folder saved by transformers")
+    return config
+
+
+def is_cross_encoder(files: ModelFiles) -> bool:
+    """Tell whether a model was saved as a classifier of sequences, as cross-encoders are."""
+    architectures = read_config(files).get("architectures") or []
     return any(name.endswith("ForSequenceClassification") for name in architectures)
 
 
