@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tests.tiny_fillers import save_bart, save_roberta_mlm, save_t5
+from tests.tiny_fillers import save_bart, save_reader, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
 
@@ -64,3 +64,9 @@ def tiny_roberta_lm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a tiny random BART."""
     return save_heads(save_bart(tmp_path_factory.mktemp("bart")), 32)
+
+
+@pytest.fixture(scope="session")
+def tiny_reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random reader, the kind of model that ships."""
+    return save_heads(save_reader(tmp_path_factory.mktemp("reader")), 32)

@@ -30,6 +30,7 @@ class Listed:
     probabilities: Numbers = field(default_factory=dict)
     ranks: Numbers = field(default_factory=dict)
     window: int | None = None
+    separate_windows: bool = False
     dropped: str = ""
     added: int = 3
     complete: bool = True

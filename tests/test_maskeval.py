@@ -25,7 +25,7 @@ from gistmeter.metrics.maskeval.analyses import (
     sparse_value,
     weight_by_tag,
 )
-from gistmeter.metrics.maskeval.masks import WINDOW, stretches
+from gistmeter.metrics.maskeval.masks import WINDOW, Sharing, stretches
 from gistmeter.metrics.maskeval.pieces import Piece, cut_texts
 from gistmeter.metrics.maskeval.weights import keep_heaviest, word_weights
 from gistmeter.models.filler import Query
@@ -254,10 +254,11 @@ def test_words_of_one_pass_lie_outside_each_others_windows(masks_per_pass: int) 
     lengths=st.lists(st.integers(1, 30), min_size=1, max_size=60),
     room=st.integers(30, 509),
     masks_per_pass=st.integers(1, 9),
+    spacing=st.integers(1, 40),
     data=st.data(),
 )
 def test_stretches_hold_every_word_once(
-    lengths: list[int], room: int, masks_per_pass: int, data: st.DataObject
+    lengths: list[int], room: int, masks_per_pass: int, spacing: int, data: st.DataObject
 ) -> None:
     ends = np.cumsum(lengths).tolist()
     found = tuple(
@@ -266,7 +267,7 @@ def test_stretches_hold_every_word_once(
     piece = Piece(tuple(range(ends[-1])), found)
     numbers = range(len(lengths))
     chosen = sorted(data.draw(st.sets(st.sampled_from(numbers)), label="chosen"))
-    runs = stretches(piece, chosen, room=room, masks_per_pass=masks_per_pass)
+    runs = stretches(piece, chosen, room=room, sharing=Sharing(masks_per_pass, spacing))
     assert sorted(word for run in runs for word in run.words) == chosen
     for run in runs:
         assert 0 <= run.low <= found[run.words[0]].first
@@ -274,7 +275,7 @@ def test_stretches_hold_every_word_once(
         assert run.high - run.low <= (room if len(run.words) == 1 else room // 2)
         assert len(run.words) <= masks_per_pass
         gaps = [found[later].first - found[earlier].last - 1 for earlier, later in pairwise(run.words)]
-        assert all(gap >= WINDOW for gap in gaps)
+        assert all(gap >= spacing for gap in gaps)
 
 
 def test_a_side_without_words_has_no_score() -> None:
@@ -350,7 +351,9 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     assert len({metric.signature.hash, *(other.signature.hash for other in others)}) == 8
 
 
-@pytest.mark.parametrize("wrong", [{"keep": 0.0}, {"keep": 1.1}, {"keep": math.nan}, {"masks_per_pass": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"keep": 0.0}, {"keep": 1.1}, {"keep": math.nan}, {"masks_per_pass": 0}, {"spacing": 0}]
+)
 def test_options_out_of_range(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         MaskEvalOptions(**wrong)

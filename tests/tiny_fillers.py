@@ -20,7 +20,8 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from tests.tiny_models import SEED, SENTENCES, SIZE, Fast, byte_level, wordpiece
+from gistmeter.models import reader_files
+from tests.tiny_models import SEED, SENTENCES, SIZE, Fast, byte_level, save_bert, wordpiece
 
 T5_SIZE: dict[str, Any] = {"d_model": 48, "d_kv": 12, "d_ff": 96, "num_layers": 2, "num_heads": 4}
 HALF: dict[str, Any] = {"layers": 2, "attention_heads": 4, "ffn_dim": 48}
@@ -105,6 +106,18 @@ def save_bart(folder: Path) -> Path:
         **BART_SIZE,
     )
     return _save(folder, BartForConditionalGeneration(config), tokenizer)
+
+
+def save_reader(folder: Path) -> Path:
+    """Save a tiny random reader, and the BERT encoder that it builds on inside its folder."""
+    base = save_bert(folder / "base")
+    torch.manual_seed(SEED)
+    reader, _ = reader_files.new_reader(str(base), 2)
+    for weight in reader.parameters():  # no layer that is nothing at first, no clear favourite
+        if weight.requires_grad:
+            torch.nn.init.normal_(weight, std=0.3)
+    reader_files.save_reader(reader, str(base), folder)
+    return folder
 
 
 def _save(folder: Path, model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Path:

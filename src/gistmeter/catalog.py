@@ -1,7 +1,8 @@
-"""From a name to a metric: an explicit match, then the entry points of other packages."""
+"""From a name to a metric (an explicit match, then entry points of others), from a task to its training."""
 
 from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gistmeter.core.errors import UsageError
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 GROUP = "gistmeter.metrics"
 WITH_MODEL = ("maskeval", "cloze", "speed", "bertscore")
 WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
+TASKS = ("en", "fill", "maskeval-mlm", "maskeval-weighers", "cloze")
+"""What can be trained."""
+WITHOUT_LOOP = ("en",)
+"""Those of them that have a recipe of their own kind."""
 Options = Mapping[str, object]
+Figures = dict[str, float]
 T = TypeVar("T")
 
 
@@ -50,25 +56,84 @@ def build(
     from gistmeter.models.runtime import Runtime
 
     parts = (preset, model, runtime or Runtime(), options or {})
+    built: Metric
     match name:
         case "maskeval":
             from gistmeter.metrics import maskeval
 
-            return maskeval.build(*parts)
+            built = maskeval.build(*parts)
         case "cloze":
             from gistmeter.metrics import cloze
 
-            return cloze.build(*parts)
+            built = cloze.build(*parts)
         case "speed":
             from gistmeter.metrics import speed
 
-            return speed.build(*parts)
+            built = speed.build(*parts)
         case "bertscore":
             from gistmeter.metrics.controls import bertscore
 
-            return bertscore.build(*parts)
+            built = bertscore.build(*parts)
         case _:
-            return _from_entry_point(name, *parts)
+            built = _from_entry_point(name, *parts)
+    return built
+
+
+def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, progress: bool) -> Figures:
+    """Train what a recipe says; go on where an earlier call with the same recipe and folder stopped.
+
+    Args:
+        recipe: A TOML file; see the folder `recipes`.
+        data: Where the files are that it names; by default, the `folder` of its `data`.
+        output: Where everything goes: checkpoint, history and the model.
+        steps: Another number of steps than the recipe's, for a trial.
+        progress: Whether to show progress on standard error.
+
+    Returns:
+        What was measured.
+
+    Raises:
+        UsageError: If the recipe is not as it should be, or the folder holds a training of another one.
+        DataError: If the data is not as it should be.
+        ModelError: If a model cannot be found or loaded.
+    """
+    from gistmeter.training.recipe import claim, read_recipe, read_toml
+
+    content = read_toml(recipe)
+    if content["task"] in WITHOUT_LOOP:
+        return _train_without_loop(content, recipe, data, output, steps)
+    chosen = read_recipe(recipe).shortened(steps)
+    if chosen.task not in TASKS:
+        raise UsageError(f"{recipe}: no task {chosen.task!r}; there are: {', '.join(TASKS)}")
+    claim(output, chosen)
+    parts = (chosen, data or Path(str(chosen.data.get("folder", "."))), output)
+    match chosen.task:
+        case "fill":
+            from gistmeter.training.fill import train_fill
+
+            return train_fill(*parts, progress=progress)
+        case "maskeval-mlm":
+            from gistmeter.metrics.maskeval.train import train_filler
+
+            return train_filler(*parts, progress=progress)
+        case "maskeval-weighers":
+            from gistmeter.metrics.maskeval.train import train_weighers
+
+            return train_weighers(*parts, progress=progress)
+        case _:
+            from gistmeter.metrics.cloze.train import train_cloze
+
+            return train_cloze(*parts, progress=progress)
+
+
+def _train_without_loop(
+    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+) -> Figures:
+    from gistmeter.training.pipeline import train_pipeline
+
+    if data is not None:
+        raise UsageError(f"{recipe} names its files itself; change them there, and leave --data out")
+    return train_pipeline(content, output, steps=steps)
 
 
 def _without_model(name: str, options: Options) -> Metric:

@@ -12,12 +12,13 @@ from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.models.runtime import Runtime
+from tests.tiny_frequencies import save_tables
 from tests.tiny_spacy import tiny_pipeline
 
 # Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter.
 FIXTURES: dict[str, list[str]] = {
-    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart"],
-    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart"],
+    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
+    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
 }
 CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 
@@ -27,6 +28,8 @@ def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object)
     runtime = Runtime(device="cpu", batch_tokens=batch_tokens)
     if name == "cloze":
         options = {"pipeline": pipeline_folder(), **options}
+    if name == "simplicity":
+        options = {"frequencies": tables_folder(), **options}
     return catalog.build(name, model=str(model), runtime=runtime, options=options)
 
 
@@ -44,6 +47,15 @@ def pipeline_folder() -> str:
     folder = tempfile.mkdtemp(prefix="gistmeter-pipeline-")
     atexit.register(shutil.rmtree, folder)
     tiny_pipeline().to_disk(folder)
+    return folder
+
+
+@cache
+def tables_folder() -> str:
+    """Return a folder with tiny frequency tables; it goes with the process."""
+    folder = tempfile.mkdtemp(prefix="gistmeter-frequencies-")
+    atexit.register(shutil.rmtree, folder)
+    save_tables(Path(folder))
     return folder
 
 

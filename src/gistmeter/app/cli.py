@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from gistmeter import __version__
 from gistmeter.app.specs import METRIC_HELP
+from gistmeter.catalog import TASKS
 from gistmeter.core.errors import GistmeterError
 
 INTERRUPTED = 130
@@ -57,6 +58,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
     _add_benchmark(commands)
+    _add_models(commands)
+    _add_train(commands)
     return parser
 
 
@@ -104,6 +107,35 @@ def _add_benchmark(commands: Commands) -> None:
     benchmark.set_defaults(run=_run_benchmark)
 
 
+def _add_models(commands: Commands) -> None:
+    models = commands.add_parser(
+        "models",
+        help="list or verify the models that ship",
+        description="List the models that need no network, or verify their files.",
+    )
+    models.add_argument(
+        "action", nargs="?", choices=["list", "verify"], default="list", help="list (default)"
+    )
+    models.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    models.set_defaults(run=_run_models)
+
+
+def _add_train(commands: Commands) -> None:
+    train = commands.add_parser(
+        "train",
+        help="train a model by a recipe",
+        description="Train a model by a recipe. The same command again goes on where a run was stopped.",
+        epilog=f"tasks of recipes: {', '.join(TASKS)}",
+    )
+    train.add_argument("recipe", metavar="RECIPE.toml", help="see the folder recipes")
+    train.add_argument("--data", metavar="FOLDER", help="where its files are (default: its data.folder)")
+    train.add_argument("--output", metavar="FOLDER", help="where everything goes (default: out/RECIPE)")
+    train.add_argument("--steps", type=_positive, metavar="N", help="fewer steps than the recipe's: a trial")
+    train.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
+    train.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    train.set_defaults(run=_run_train)
+
+
 def _add_common(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("metrics", metavar="METRIC", nargs="+", help="a metric, see below")
     group = parser.add_argument_group("common")
@@ -134,6 +166,18 @@ def _run_score(arguments: argparse.Namespace) -> int:
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
     from gistmeter.app.benchmark import run
+
+    return run(arguments)
+
+
+def _run_models(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.models import run
+
+    return run(arguments)
+
+
+def _run_train(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.train import run
 
     return run(arguments)
 

@@ -64,7 +64,11 @@ class Filler(Protocol):
 
     @property
     def window(self) -> int | None:
-        """Most tokens of one assembled query, special tokens included; None for no limit."""
+        """Most tokens of a query, or of each of its two texts, special ones included; None for no limit."""
+
+    @property
+    def separate_windows(self) -> bool:
+        """Whether text and context have a window each, so that a long text takes no room from its context."""
 
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to text and context of a query with that many blanks.

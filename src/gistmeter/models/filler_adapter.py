@@ -14,6 +14,7 @@ class Adapter:
 
     architecture: ClassVar[str]
     """The `Auto…` class of transformers to load the family as."""
+    separate_windows: ClassVar[bool] = False
     vocabulary: Vocabulary
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401

@@ -15,7 +15,14 @@ from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_adapter import Adapter
-from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
+from gistmeter.models.filler_reading import (
+    Head,
+    blanked,
+    fills_of,
+    gold_tokens,
+    masked_text,
+    read_positions,
+)
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
@@ -48,6 +55,7 @@ class AlignedFiller(Adapter):
     """
 
     architecture = "AutoModelForSeq2SeqLM"
+    separate_windows = True
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
@@ -114,22 +122,49 @@ class AlignedFiller(Adapter):
         return [(layer.keys, layer.values) for layer in cache.layers]
 
     def _decode(self, batch: list[Query], context: torch.Tensor, memory: KeysAndValues) -> list[list[Fill]]:
-        texts = [self.vocabulary.join(masked_text(query, self.mask_id)) for query in batch]
+        about = {
+            "encoder_hidden_states": context.expand(len(batch), -1, -1),
+            "past_key_values": _cache(memory, len(batch)),
+            "use_cache": True,
+        }
+        gold = [token for query in batch for token in gold_tokens(query)]
+        return fills_of(batch, read_positions(self._at_masks(batch, about), self.head, gold), self.decode)
+
+    def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
+        """Run encoder and decoder over all queries, each with its own context, as training does.
+
+        Returns:
+            The states at all masks, shape (masks, dimensions), and what turns them into logits.
+        """
+        rows = [self.vocabulary.join(query.context).ids for query in queries]
+        attention = mask(rows, self.device)
+        inputs = {"input_ids": pad(rows, self.pad_id, self.device), "attention_mask": attention}
+        about = {
+            "encoder_hidden_states": self.model.get_encoder()(**inputs).last_hidden_state,
+            "encoder_attention_mask": attention,
+            "use_cache": False,
+        }
+        return self._at_masks(queries, about), self.head
+
+    def _at_masks(self, queries: Sequence[Query], about: dict[str, Any]) -> torch.Tensor:
+        """Run the decoder over the masked texts; return its states at all masks, shape (masks, dimensions).
+
+        Args:
+            queries: One text each.
+            about: What the decoder is told of their contexts.
+        """
+        texts = [self.vocabulary.join(masked_text(query, self.mask_id)) for query in queries]
         hidden = [
-            [text.starts[0] + at for at in blanked(query)] for text, query in zip(texts, batch, strict=True)
+            [text.starts[0] + at for at in blanked(query)] for text, query in zip(texts, queries, strict=True)
         ]
-        states = self.model.get_decoder()(
-            input_ids=pad([text.ids for text in texts], self.pad_id, self.device),
-            encoder_hidden_states=context.expand(len(batch), -1, -1),
-            past_key_values=_cache(memory, len(batch)),
-            use_cache=True,
-        ).last_hidden_state
+        ids = pad([text.ids for text in texts], self.pad_id, self.device)
+        states: torch.Tensor = self.model.get_decoder()(input_ids=ids, **about).last_hidden_state
         which = torch.tensor([at for at, row in enumerate(hidden) for _ in row], device=self.device)
         where = torch.tensor([at for row in hidden for at in row], device=self.device)
-        gold = [query.text[at] for query in batch for at in blanked(query)]
-        return fills_of(batch, read_positions(states[which, where], self._head, gold), self.decode)
+        return states[which, where]
 
-    def _head(self, states: torch.Tensor) -> torch.Tensor:
+    def head(self, states: torch.Tensor) -> torch.Tensor:
+        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
         logits: torch.Tensor = self.model.get_output_embeddings()(states)
         bias = getattr(self.model, "final_logits_bias", None)
         return logits if bias is None else logits + bias

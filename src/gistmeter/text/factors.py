@@ -28,6 +28,8 @@ Kind = Literal["entity", "noun"]
 Selection = Literal["entity", "noun", "entity_first", "noun_first"]
 Level = Literal["sentence", "summary"]
 
+BUNDLE = Path(__file__).parents[1] / "bundle" / "en"
+REINSTALL = "pip install --force-reinstall gistmeter"
 SHARED = {"doc.tensor", "doc._.trf_data"}
 ENTITY = {"ner": {"doc.ents"}}
 NOUN = {"parser": {"token.dep"}, "morphologizer or attribute_ruler": {"token.pos", "attribute_ruler"}}
@@ -122,25 +124,27 @@ class Pipeline:
         return _revive, (self.nlp.config.to_str(), self.nlp.to_bytes(), self.identity)
 
 
-def load_pipeline(name: str | Path, *, selection: Selection = "entity_first") -> Pipeline:
+def load_pipeline(name: str | Path = BUNDLE.name, *, selection: Selection = "entity_first") -> Pipeline:
     """Load a spaCy pipeline that can find factors.
 
     Args:
-        name: Of an installed pipeline (`en_core_web_sm`), or a folder that holds one.
+        name: `en`, which ships; of an installed pipeline (`en_core_web_sm`); or a folder that holds one.
         selection: What it must be able to find.
 
     Raises:
-        ModelNotFound: If there is neither.
+        ModelNotFound: If there is none.
         BadModel: If it cannot be loaded, or lacks a component.
     """
     import spacy
 
-    installed = spacy.util.is_package(str(name))
-    if not installed and not Path(name).is_dir():
+    place = BUNDLE if name == BUNDLE.name else name
+    installed = spacy.util.is_package(str(place))
+    if not installed and not Path(place).is_dir():
         wanted = f"no spaCy pipeline {str(name)!r} is installed, and no folder has this name"
-        raise ModelNotFound(f"{wanted}; run: python -m spacy download {Path(name).name}")
+        fetch = REINSTALL if place is BUNDLE else f"python -m spacy download {Path(name).name}"
+        raise ModelNotFound(f"{wanted}; run: {fetch}")
     try:
-        nlp = spacy.load(name)
+        nlp = spacy.load(place)
     except Exception as error:  # whatever a damaged folder makes spaCy stumble over
         reason = " ".join(str(error).split())
         raise BadModel(f"{str(name)!r} is no spaCy pipeline that loads here: {reason}") from error

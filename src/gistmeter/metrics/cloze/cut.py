@@ -3,19 +3,11 @@
 from gistmeter.models.filler import Filler
 
 
-def apart(filler: Filler) -> bool:
-    """Whether document and text have a window each, as in an encoder-decoder that is read at the masks.
-
-    Such a filler says so by a true attribute `separate_windows`.
-    """
-    return bool(getattr(filler, "separate_windows", False))
-
-
 def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]:
     """Return how many tokens of document and text a filler can read in a query with some blanks."""
     if filler.window is None:
         return context, text
-    if not apart(filler):
+    if not filler.separate_windows:
         return longest_first(context, text, filler.window - filler.overhead(blanks))
     half = max(0, filler.window - filler.overhead(blanks) // 2)
     return min(context, half), min(text, half)

@@ -11,7 +11,6 @@ from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.cloze.cut import apart
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
 from gistmeter.metrics.cloze.judge import Verdict, judge
 from gistmeter.metrics.cloze.options import ClozeOptions
@@ -64,7 +63,7 @@ class Cloze:
             pipeline=self.pipeline.identity,
             **options_text(self.options),
             splitter=SPLITTER,
-            cut="each" if apart(self.filler) else "longest-first",
+            cut="each" if self.filler.separate_windows else "longest-first",
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:

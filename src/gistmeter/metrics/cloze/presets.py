@@ -11,7 +11,7 @@ from gistmeter.models.runtime import Runtime
 from gistmeter.text.factors import load_pipeline
 
 PRESETS: dict[str, str | None] = {"mini": None, "paper": "KenLee/ClozE-roberta-base-cnndm"}
-PIPELINE = "en_core_web_sm"
+PIPELINES = {"mini": "en", "paper": "en_core_web_sm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,11 @@ class BuildOptions(ClozeOptions):
     """The options of ClozE, and what finds its factors.
 
     Args:
-        pipeline: Name of an installed spaCy pipeline, or a folder that holds one.
+        pipeline: `en`, which ships with gistmeter, the name of an installed spaCy pipeline, or a folder
+            that holds one; None takes the preset's.
     """
 
-    pipeline: str = PIPELINE
+    pipeline: str | None = None
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Cloze:
@@ -39,13 +40,14 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """
     given = options_from(BuildOptions, options)
     chosen = ClozeOptions(**{field.name: getattr(given, field.name) for field in fields(ClozeOptions)})
-    name: str | None = model or preset_from("cloze", PRESETS, preset)
+    own = preset_from("cloze", PRESETS, preset)
+    name = model or own
     if name is None:
         raise ModelNotFound(
             "cloze: the model that ships with gistmeter comes with a later release; "
             "use --preset paper, or give one with --model FOLDER_OR_ID"
         )
-    pipeline = load_pipeline(given.pipeline, selection=chosen.selection)
+    pipeline = load_pipeline(given.pipeline or PIPELINES[preset], selection=chosen.selection)
     from gistmeter.models.filler_load import load_filler
 
     return Cloze(load_filler(name, runtime), pipeline, chosen)

@@ -53,14 +53,21 @@ def ask(
     """Turn the ⌈N/k⌉ groups of a piece's factors into questions (section 3.4)."""
     places = dict(zip(piece.factors, factor_tokens(piece, text), strict=True))
     groups = group_factors(piece.factors, options.k, options.level)
-    return [
-        _question(group, [places[factor] for factor in group], text, document, filler) for group in groups
-    ]
+    return [ask_once(group, [places[factor] for factor in group], text, document, filler) for group in groups]
 
 
-def _question(
+def ask_once(
     group: Sequence[Factor], places: Sequence[Place], text: Tokens, document: Tokens, filler: Filler
 ) -> Question:
+    """Blank out a group of factors.
+
+    Args:
+        group: In text order.
+        places: The tokens of each.
+        text: What they stand in.
+        document: What the text is read beside.
+        filler: Whose window decides the cut.
+    """
     kept = fit(len(document.ids), len(text.ids), len(group), filler)
     blanks, taken = [], 0
     asked: list[Place] = []

@@ -13,6 +13,23 @@ CUT = 512
 """Most sub-words of a masked sequence; a model with a smaller window takes fewer."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """How many words are blanked in one sequence.
+
+    Args:
+        words: The most.
+        spacing: How many sub-words lie between two of them at least.
+    """
+
+    words: int = 1
+    spacing: int = WINDOW
+
+
+ALONE = Sharing()
+"""A sequence for each word, as in the paper."""
+
+
 @dataclass(slots=True)
 class Stretch:
     """A run of a text with its blanks.
@@ -53,7 +70,13 @@ def cut_at(filler: Filler) -> int:
 
 
 def mask_words(
-    piece: Piece, other: Piece, chosen: Sequence[int], *, filler: Filler, candidate: bool, masks_per_pass: int
+    piece: Piece,
+    other: Piece,
+    chosen: Sequence[int],
+    *,
+    filler: Filler,
+    candidate: bool,
+    sharing: Sharing = ALONE,
 ) -> Masked:
     """Blank words of a text, each seen from its window, and put the other text beside them.
 
@@ -65,16 +88,17 @@ def mask_words(
         chosen: Which words to blank, by their number in the text, ascending.
         filler: Whose format and window decide the cut.
         candidate: Whether `piece` is the candidate, which always stands first.
-        masks_per_pass: Most words that one sequence blanks.
+        sharing: How many words one sequence blanks.
     """
-    room = cut_at(filler) - filler.overhead(1)
+    room = cut_at(filler) - _around(filler, 1)
     fitting = [number for number in chosen if len(piece.words[number].tokens) <= room]
     too_long = [number for number in chosen if len(piece.words[number].tokens) > room]
-    runs = stretches(piece, fitting, room=room, masks_per_pass=masks_per_pass)
+    runs = stretches(piece, fitting, room=room, sharing=sharing)
     prefixes: dict[int, tuple[int, ...]] = {}  # masks of one text share few cuts
     queries = []
     for run in runs:
-        left = cut_at(filler) - filler.overhead(len(run.words)) - (run.high - run.low)
+        taken = 0 if filler.separate_windows else run.high - run.low
+        left = cut_at(filler) - _around(filler, len(run.words)) - taken
         kept = min(len(other.ids), max(0, left))
         if kept not in prefixes:
             prefixes[kept] = other.ids[:kept]
@@ -84,17 +108,22 @@ def mask_words(
     return Masked(queries, [run.words for run in runs], too_long, kept, len(other.ids))
 
 
-def stretches(piece: Piece, chosen: Iterable[int], *, room: int, masks_per_pass: int = 1) -> list[Stretch]:
-    """Share words out among sequences, so that no blank lies within another one's window.
+def _around(filler: Filler, blanks: int) -> int:
+    """Return what a model's format adds to a sequence: to each text, where each has a sequence of its own."""
+    return filler.overhead(blanks) // (2 if filler.separate_windows else 1)
 
-    A word joins the earliest sequence whose last blank lies 24 sub-words or more before it, and which then
+
+def stretches(piece: Piece, chosen: Iterable[int], *, room: int, sharing: Sharing = ALONE) -> list[Stretch]:
+    """Share words out among sequences.
+
+    A word joins the earliest sequence whose last blank lies far enough before it, and which then
     takes no more than half of the room. With one word a sequence, each gets the paper's window.
 
     Args:
         piece: The text.
         chosen: Which words to blank, ascending; each fits into the room.
         room: Most sub-words of both texts in one sequence.
-        masks_per_pass: Most words that one sequence blanks.
+        sharing: How many words one sequence blanks.
     """
     found: list[Stretch] = []
     waiting: deque[Stretch] = deque()  # those that may still take a word, by the end of their last blank
@@ -102,14 +131,14 @@ def stretches(piece: Piece, chosen: Iterable[int], *, room: int, masks_per_pass:
         low, high = _window(piece, number, room)
         while waiting and high - waiting[0].low > room // 2:
             waiting.popleft()
-        if waiting and piece.words[number].first - piece.words[waiting[0].words[-1]].last > WINDOW:
+        if waiting and piece.words[number].first - piece.words[waiting[0].words[-1]].last > sharing.spacing:
             run = waiting.popleft()
             run.high = high
             run.words.append(number)
         else:
             run = Stretch(low, high, [number])
             found.append(run)
-        if len(run.words) < masks_per_pass:
+        if len(run.words) < sharing.words:
             waiting.append(run)
     return found
 

@@ -9,7 +9,7 @@ from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.maskeval.aggregate import Asked, score_side
-from gistmeter.metrics.maskeval.masks import WINDOW, cut_at, mask_words
+from gistmeter.metrics.maskeval.masks import WINDOW, Sharing, cut_at, mask_words
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
 from gistmeter.metrics.maskeval.pieces import Pair, cut_texts
 from gistmeter.metrics.maskeval.weights import FloatArray, Uniform, Weighting, keep_heaviest
@@ -52,6 +52,7 @@ class MaskEval:
             score=chosen.score,
             keep=chosen.keep,
             masks_per_pass=chosen.masks_per_pass,
+            **({"spacing": chosen.spacing} if chosen.masks_per_pass > 1 else {}),
             words=f"{tokenizer_name(chosen.language)}&sub-words",
             window=WINDOW,
             cut=cut_at(self.filler),
@@ -92,7 +93,7 @@ class MaskEval:
                     keep_heaviest(ours, self.options.keep),
                     filler=self.filler,
                     candidate=side == "candidate",
-                    masks_per_pass=self.options.masks_per_pass,
+                    sharing=Sharing(self.options.masks_per_pass, self.options.spacing),
                 ),
             )
             for side, piece, other, ours in zip(SIDES, pair, pair[::-1], weights, strict=True)

@@ -20,8 +20,8 @@ class MaskEvalOptions:
         dimension: The quality that the weights were learned for; `none` weights every word the same.
         keep: Only the words of highest weight are asked for, until their weights add up to this share of a
             side, in (0, 1] (section 6.2).
-        masks_per_pass: How many words are blanked in one sequence, at least 24 sub-words apart. More than 1
-            is faster and not exact.
+        masks_per_pass: How many words are blanked in one sequence. More than 1 is faster and not exact.
+        spacing: How many sub-words lie at least between words that are blanked in one sequence.
         language: Whose words are counted: a code that spaCy knows, `xx` for any other.
         weigher: A folder of learned weighers; by default, the folder `weigher` of the model.
 
@@ -33,6 +33,7 @@ class MaskEvalOptions:
     dimension: Dimension = "none"
     keep: float = 1.0
     masks_per_pass: int = 1
+    spacing: int = 24
     language: str = "en"
     weigher: str | None = None
 
@@ -41,3 +42,5 @@ class MaskEvalOptions:
             raise UsageError(f"keep={self.keep}: give a share above 0 and up to 1")
         if self.masks_per_pass < 1:
             raise UsageError(f"masks_per_pass={self.masks_per_pass}: give a number above 0")
+        if self.spacing < 1:
+            raise UsageError(f"spacing={self.spacing}: give a number above 0")

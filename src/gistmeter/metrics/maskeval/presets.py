@@ -13,6 +13,7 @@ from gistmeter.text.words import tokenizer_name
 
 if TYPE_CHECKING:
     from gistmeter.models.filler import Filler
+    from gistmeter.models.pair_encoder import PairEncoder
     from gistmeter.models.runtime import Runtime
     from gistmeter.models.weigher import Head
 
@@ -68,13 +69,30 @@ def _head(name: str, options: MaskEvalOptions) -> "Head | None":
 
 
 def _learned(name: str, head: "Head", filler: "Filler", runtime: "Runtime") -> Learned:
-    from gistmeter.models.pair_encoder import PairEncoder
     from gistmeter.models.weigher import Weigher
 
-    encoder = PairEncoder.load(name if head.encoder == OWN else head.encoder, runtime)
-    if encoder.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:
+    return Learned(Weigher(load_encoder(head.encoder, name, filler, runtime), head))
+
+
+def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") -> "PairEncoder":
+    """Load what learned weights read a pair with.
+
+    Args:
+        encoder: Its name, or `filler` for the one that the filler is made of.
+        name: Of the filler.
+        filler: The filler itself.
+        runtime: Where and how to run.
+
+    Raises:
+        ModelNotFound: If there is no such encoder.
+        BadModel: If it cannot be loaded, or cuts texts into other sub-words than the filler.
+    """
+    from gistmeter.models.pair_encoder import PairEncoder
+
+    loaded = PairEncoder.load(name if encoder == OWN else encoder, runtime)
+    if loaded.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:
         raise BadModel(
-            f"the weights for {head.dimension} belong to {head.encoder}, which cuts words unlike "
-            f"{name}; train weights for this model with gistmeter train"
+            f"the weights belong to {encoder}, which cuts words unlike {name}; "
+            "train weights for this model with gistmeter train"
         )
-    return Learned(Weigher(encoder, head))
+    return loaded

@@ -1,0 +1,63 @@
+"""`gistmeter train`: a recipe in, a model out, with its curves and figures."""
+
+import argparse
+import json
+import math
+import sys
+from pathlib import Path
+
+from tabulate import tabulate
+
+from gistmeter import catalog
+from gistmeter.core.errors import MissingExtra
+
+MEASURED, HISTORY = "measured.json", "history.json"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Train, and print what was measured; `measured.json` and pictures of the curves go into the output.
+
+    Returns:
+        0.
+
+    Raises:
+        KeyboardInterrupt: After Ctrl-C, and a note on how to go on.
+    """
+    recipe = Path(arguments.recipe)
+    output = Path(arguments.output) if arguments.output else Path("out") / recipe.stem
+    data = Path(arguments.data) if arguments.data else None
+    progress = not arguments.quiet
+    try:
+        figures = catalog.train(recipe, data, output, steps=arguments.steps, progress=progress)
+    except KeyboardInterrupt:
+        _note(f"stopped; the same command goes on from what {output} holds", shown=True)
+        raise
+    known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
+    (output / MEASURED).write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    _draw(output, shown=progress)
+    rows = [(name, _number(value)) for name, value in figures.items()]
+    text = tabulate(rows, ("measured", "value"), "simple", disable_numparse=True, colalign=("left", "right"))
+    sys.stdout.write(f"{text}\n")
+    _note(f"everything is in {output}", shown=progress)
+    return 0
+
+
+def _draw(output: Path, *, shown: bool) -> None:
+    """Draw every curve of a training: its own, or those of its parts."""
+    from gistmeter.training.plots import plot_history
+
+    for path in sorted([*output.glob(HISTORY), *output.glob(f"*/{HISTORY}")]):
+        try:
+            plot_history(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".png"))
+        except MissingExtra as error:
+            _note(f"no picture of the curves: {error}", shown=shown)
+            return
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "—"
+
+
+def _note(text: str, *, shown: bool) -> None:
+    if shown:
+        sys.stderr.write(f"gistmeter: {text}\n")

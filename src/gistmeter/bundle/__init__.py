@@ -1,0 +1,1 @@
+"""The models that ship: a folder each, its card in `README.md`, all listed in `manifest.json`. Data only."""

@@ -1,0 +1,165 @@
+"""Filling by a reader: the context is encoded once for all blanks that it is asked about."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import UsageError
+from gistmeter.models.batching import in_batches
+from gistmeter.models.filler import Fill, Query
+from gistmeter.models.filler_adapter import Adapter
+from gistmeter.models.filler_reading import MOST_LOGITS, Readings, fills_of
+from gistmeter.models.load import find_model
+from gistmeter.models.pair_batch import PairBatch, pair_batch
+from gistmeter.models.reader import KeysAndValues, Reader
+from gistmeter.models.reader_files import load_reader
+from gistmeter.models.runtime import Runtime
+from gistmeter.models.vocabulary import Vocabulary
+
+Group = tuple[tuple[int, ...], tuple[Query, ...]]
+"""A context, and all queries that share it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Memory:
+    """A context as the layers and the head see it."""
+
+    states: torch.Tensor
+    layers: list[KeysAndValues]
+
+
+class ReaderFiller(Adapter):
+    """The filler that ships, or another of its kind: see `Reader`.
+
+    One mask a gold sub-word (a length oracle), all predicted in one pass. Text and context have a window
+    each; their order means nothing.
+
+    Args:
+        model: A reader.
+        tokenizer: The fast tokenizer of its encoder.
+        identity: What signatures call the model; the format, the window and the precision are added.
+        runtime: Where and how to run.
+    """
+
+    separate_windows = True
+
+    def __init__(
+        self,
+        model: Reader,
+        tokenizer: Any,  # noqa: ANN401
+        *,
+        identity: str,
+        runtime: Runtime | None = None,
+    ) -> None:
+        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
+        self.window = int(model.embeddings.position_embeddings.num_embeddings)
+        self.identity = f"{identity}/reader-gold-length/{self.window}/{self.runtime.dtype}"
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> "ReaderFiller":
+        """Load a reader by name: a folder, or `gistmeter/fill`.
+
+        Raises:
+            ModelNotFound: If there is no such model, or not the encoder that it builds on.
+            BadModel: If it cannot be loaded.
+        """
+        files = find_model(name)
+        reader, tokenizer = load_reader(files)
+        return cls(reader, tokenizer, identity=files.identity, runtime=runtime)
+
+    def overhead(self, query_blanks: int) -> int:
+        """How many tokens the format adds to text and context together."""
+        return 2 * self.vocabulary.added(1)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+
+        Raises:
+            UsageError: If a text or a context does not fit into its window.
+        """
+        longest = max((max(len(q.text), len(q.context)) for q in queries), default=0) + self.overhead(1) // 2
+        if longest > self.window:
+            raise UsageError(f"a text of {longest} tokens does not fit into the window of {self.window}")
+        groups: dict[tuple[int, ...], dict[Query, None]] = {}
+        for query in queries:
+            groups.setdefault(query.context, {})[query] = None
+        items = [(context, tuple(members)) for context, members in groups.items()]
+        answers = in_batches(
+            items, self._fill_groups, length=_group_length, runtime=self.runtime, label="filling"
+        )
+        fills = {
+            query: fill
+            for (_, members), found in zip(items, answers, strict=True)
+            for query, fill in zip(members, found, strict=True)
+        }
+        return [fills[query] for query in queries]
+
+    def _fill_groups(self, groups: list[Group]) -> list[list[list[Fill]]]:
+        """Encode some contexts together; answer the queries of each."""
+        contexts = self._batch([members[0] for _, members in groups])
+        memory = self.model.remember(contexts)
+        results = []
+        for at, (context, members) in enumerate(groups):
+            own = memory[at : at + 1, : max(1, len(context))]
+            seen = _Memory(own, self.model.keys_and_values(own))
+            runtime = replace(self.runtime, progress=False)  # the bar counts contexts
+            results.append(in_batches(members, self._answer(seen), length=_text_length, runtime=runtime))
+        return results
+
+    def _answer(self, memory: _Memory) -> "Callable[[list[Query]], list[list[Fill]]]":
+        def answer(queries: list[Query]) -> list[list[Fill]]:
+            batch = self._batch(queries)
+            states = self.model.read(batch, memory.layers)
+            return fills_of(queries, self._readings(states, memory, batch), self.decode)
+
+        return answer
+
+    def _batch(self, queries: Sequence[Query]) -> PairBatch:
+        return pair_batch(queries, mask_id=self.model.mask, pad_id=self.pad_id, device=self.device)
+
+    def _readings(self, states: torch.Tensor, memory: _Memory, batch: PairBatch) -> Readings:
+        """Read predictions and gold tokens at the blanks, a few at a time."""
+        readings = Readings([], [], [], [])
+        step = max(1, MOST_LOGITS // len(self.model.table))
+        for start in range(0, len(batch.rows), step):
+            part = batch.at(slice(start, start + step))
+            made, copied = self.model.point(states, memory.states, part)
+            _read(readings, made, copied, part)
+        return readings
+
+
+def _read(readings: Readings, logits: torch.Tensor, choices: torch.Tensor, batch: PairBatch) -> None:
+    """Read a mixture of a vocabulary, (N, V), and copies from the batch's only context, (N, 1 + C).
+
+    Only words of the context gain from copying: the vocabulary is looked through as it is, and the words of
+    the context are set right afterwards.
+    """
+    made = logits - (logits.logsumexp(dim=1) - choices[:, 0])[:, None]
+    words, which = torch.unique(batch.context[0], return_inverse=True)
+    copies = torch.zeros(len(made), len(words), device=made.device).index_add_(1, which, choices[:, 1:].exp())
+    mixed = made[:, words].exp() + copies
+    best, token = made.max(dim=1)
+    best_here, here = mixed.max(dim=1)
+    probability = torch.maximum(best.exp(), best_here)
+    predicted = torch.where(best_here >= best.exp(), words[here], token)
+    same = words[None] == batch.gold[:, None]
+    gold = made.gather(1, batch.gold[:, None])[:, 0].exp() + (copies * same).sum(dim=1)
+    # Only of words outside the context does `made` say how probable they are.
+    better = (made > gold.log()[:, None]).sum(dim=1) - (made[:, words] > gold.log()[:, None]).sum(dim=1)
+    better += ((mixed > gold[:, None]) & ~same).sum(dim=1)
+    readings.predicted.extend(predicted.tolist())
+    readings.predicted_probabilities.extend(probability.tolist())
+    readings.gold_probabilities.extend(gold.tolist())
+    readings.gold_ranks.extend((better + 1).tolist())
+
+
+def _group_length(group: Group) -> int:
+    return len(group[0]) + 1
+
+
+def _text_length(query: Query) -> int:
+    return len(query.text)

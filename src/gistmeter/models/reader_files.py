@@ -1,0 +1,95 @@
+"""Reader models on disk: their own weights in half precision, and the name of the encoder they build on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.filler_load import READER
+from gistmeter.models.load import (
+    ModelFiles,
+    find_model,
+    load_tensors,
+    load_tokenizer,
+    load_weights,
+    read_config,
+)
+from gistmeter.models.reader import Reader
+
+WEIGHTS = "model.safetensors"
+SPECIALS = ("cls_token", "sep_token", "mask_token")
+
+
+def new_reader(base: str, layers: int, **config: object) -> tuple[Reader, Any]:
+    """Build an untrained reader on an encoder.
+
+    Args:
+        base: Name of the encoder, as `find_model` knows it.
+        layers: How many layers read the text.
+        **config: Overrides of the encoder's configuration.
+
+    Returns:
+        The reader, and its tokenizer.
+
+    Raises:
+        ModelNotFound: If there is no such encoder.
+        BadModel: If it is no BERT, or has fewer layers.
+    """
+    files = find_model(base)
+    facts = read_config(files)
+    if facts["model_type"] != "bert" or not 1 <= layers <= int(facts["num_hidden_layers"]):
+        raise BadModel(f"{base} cannot be read from: it takes a BERT with at least {layers} layers")
+    tokenizer = load_tokenizer(files)
+    encoder = load_weights(files, "AutoModel", tokenizer, **config)
+    start, end, mask = (
+        tokenizer.backend_tokenizer.token_to_id(getattr(tokenizer, name)) for name in SPECIALS
+    )
+    return Reader(encoder, layers=layers, specials=(start, end, mask)), tokenizer
+
+
+def save_reader(reader: Reader, base: str, folder: Path) -> None:
+    """Save what was trained, in float16, with a `config.json` that names the encoder."""
+    import torch
+    from safetensors.torch import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    own = {
+        name: weight.detach().to(torch.float16).contiguous()
+        for name, weight in reader.named_parameters()
+        if weight.requires_grad
+    }
+    save_file(own, folder / WEIGHTS)
+    facts = {
+        "model_type": READER,
+        "base": base,
+        "base_identity": find_model(base).identity,
+        "layers": len(reader.layers),
+    }
+    (folder / "config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+
+
+def load_reader(files: ModelFiles) -> tuple[Reader, Any]:
+    """Load a reader and its tokenizer.
+
+    Raises:
+        ModelNotFound: If its encoder is not to be had.
+        BadModel: If a file is damaged, or the encoder is another one than it was trained on.
+    """
+    facts = read_config(files)
+    try:
+        base, layers, wanted = str(facts["base"]), int(facts["layers"]), str(facts["base_identity"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
+    found = find_model(base).identity
+    if found != wanted:
+        raise BadModel(f"{files.folder} was trained on {wanted}; {base} is {found} here")
+    reader, tokenizer = new_reader(base, layers)
+    weights = load_tensors(files)
+    own = {name: weight for name, weight in reader.named_parameters() if weight.requires_grad}
+    if own.keys() != weights.keys() or any(own[name].shape != weights[name].shape for name in own):
+        raise BadModel(
+            f"the weights in {files.folder} are not those of a reader with {layers} layers on {base}"
+        )
+    for name, weight in own.items():
+        weight.data.copy_(weights[name])
+    return reader.eval(), tokenizer

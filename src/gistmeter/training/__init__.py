@@ -1,0 +1,1 @@
+"""Training: one plain loop, frozen recipes, checkpoints that survive a kill."""
