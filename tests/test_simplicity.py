@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gistmeter import Example, load
+from gistmeter import Example, catalog, load
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.score import Flag, Score
 from gistmeter.metrics.simplicity import Simplicity, SimplicityOptions
@@ -60,7 +60,8 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def score(model: Path, tables: str, example: Example, **options: object) -> Score:
-    return load("simplicity", model=str(model), frequencies=tables, **options).score([example])[0]
+    metric = catalog.build("simplicity", model=str(model), options={"frequencies": tables, **options})
+    return metric.score([example])[0]
 
 
 @pytest.mark.parametrize("case", COUNTED, ids=lambda case: case["provenance"])

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from gistmeter.models.runtime import Runtime
 
 GROUP = "gistmeter.metrics"
-WITH_MODEL = ("maskeval", "cloze", "speed", "bertscore")
+WITH_MODEL = ("maskeval", "cloze", "simplicity", "speed", "bertscore")
 WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
-TASKS = ("en", "fill", "maskeval-mlm", "maskeval-weighers", "cloze")
+WITH_DIMENSION = ("maskeval",)
+"""Those that can be asked for one quality."""
+TASKS = ("en", "fill", "frequencies", "maskeval-mlm", "maskeval-weighers", "cloze")
 """What can be trained."""
-WITHOUT_LOOP = ("en",)
+WITHOUT_LOOP = ("en", "frequencies")
 """Those of them that have a recipe of their own kind."""
 Options = Mapping[str, object]
 Figures = dict[str, float]
@@ -66,6 +68,10 @@ def build(
             from gistmeter.metrics import cloze
 
             built = cloze.build(*parts)
+        case "simplicity":
+            from gistmeter.metrics import simplicity
+
+            built = simplicity.build(*parts)
         case "speed":
             from gistmeter.metrics import speed
 
@@ -129,11 +135,17 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 def _train_without_loop(
     content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
 ) -> Figures:
-    from gistmeter.training.pipeline import train_pipeline
+    if content["task"] == "en":
+        from gistmeter.training.pipeline import train_pipeline
 
-    if data is not None:
-        raise UsageError(f"{recipe} names its files itself; change them there, and leave --data out")
-    return train_pipeline(content, output, steps=steps)
+        if data is not None:
+            raise UsageError(f"{recipe} names its files itself; change them there, and leave --data out")
+        return train_pipeline(content, output, steps=steps)
+    from gistmeter.metrics.simplicity.train_frequencies import train_frequencies
+
+    if steps is not None:
+        raise UsageError(f"{recipe} counts words, which takes no steps; leave --steps out")
+    return train_frequencies(content, data or Path(), output)
 
 
 def _without_model(name: str, options: Options) -> Metric:

@@ -1,0 +1,76 @@
+"""The simplicity metric from names: which encoder, which layer, which tables."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from gistmeter.core.errors import DataError
+from gistmeter.core.options import options_from, preset_from
+from gistmeter.metrics.simplicity.metric import Simplicity
+from gistmeter.metrics.simplicity.options import SimplicityOptions
+from gistmeter.metrics.simplicity.weights import TABLES, weigher_from
+from gistmeter.models.digest import sha256
+from gistmeter.models.encoder import Encoder
+from gistmeter.models.load import find_model
+from gistmeter.models.runtime import Runtime
+from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
+
+# Layer 3 of 6 was chosen on Simplicity-DA's development rows, layer 17 of 24 is the paper's (section 4.3.2).
+PRESETS: dict[str, tuple[str, int]] = {
+    "mini": ("minilm", 3),
+    "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
+}
+SHIPPED = "gistmeter/"
+
+
+def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Simplicity:
+    """Build the simplicity metric.
+
+    Args:
+        preset: `mini` (MiniLM) or `paper` (roberta-large, from the Hub).
+        model: Another encoder in place of the preset's.
+        runtime: Where and how to run.
+        options: See `SimplicityOptions`.
+
+    Raises:
+        DataError: If a frequency table is missing or damaged.
+    """
+    chosen = options_from(SimplicityOptions, options)
+    name, layer = (model, None) if model else preset_from("simplicity", PRESETS, preset)
+    tables, identity = load_tables(chosen.frequencies, TABLES[chosen.weight])
+    encoder = Encoder.load(name, runtime, layers=chosen.layer or layer)
+    return Simplicity(encoder, weigher_from(tables, encoder.tokenizer, chosen), identity, chosen)
+
+
+def load_tables(name: str, wanted: tuple[str, ...]) -> tuple[dict[str, Frequencies], str]:
+    """Load frequency tables.
+
+    Args:
+        name: `gistmeter/NAME` of those that ship, or a folder.
+        wanted: Which of its tables.
+
+    Returns:
+        The tables by name, and what signatures call them: which files, what they count, how unseen words
+        count.
+
+    Raises:
+        DataError: If one is missing or damaged.
+        ModelError: If nothing of that name ships, or it is damaged.
+    """
+    if not wanted:
+        return {}, "none"
+    if name.startswith(SHIPPED):
+        files = find_model(name)
+        folder, identity = files.folder, files.identity
+    else:
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            raise DataError(f"no folder of frequency tables at {name}; give {SHIPPED}frequencies or a folder")
+        identity = ""
+    tables = {table: load_frequencies(folder / f"{table}{SUFFIX}") for table in wanted}
+    digest = hashlib.sha256("".join(sha256(folder / f"{table}{SUFFIX}") for table in wanted).encode())
+    facts = [
+        f"{table}({found.counted},floor=1/{found.sentences or found.tokens})"
+        for table, found in tables.items()
+    ]
+    return tables, "/".join([identity or f"sha256:{digest.hexdigest()[:16]}", *facts])
