@@ -54,6 +54,17 @@ def test_a_metric_with_two_settings_stands_twice(tmp_path: Path, capsys: pytest.
     assert lines[0]["signature"] != lines[1]["signature"]
 
 
+def test_a_quality_is_asked_of_the_metrics_that_know_it(
+    tiny_reader: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = write(tmp_path / "rows.jsonl", ROW)
+    asked = ["maskeval", "maskeval:dimension=none", "rouge"]
+    arguments = ["score", *asked, "-i", rows, "-o", "-", "--model", str(tiny_reader), "--quiet"]
+    assert main([*arguments, "--dimension", "fluency"]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert ["|weights=fluency@" in line["signature"] for line in lines] == [True, False, False]
+
+
 def test_one_pair_from_files_and_from_text_is_one_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +94,7 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge", "-i", "ROWS", "-o", "ROWS"], 2, "would replace the input"),
         (["score", "rouge", "-i", "ROWS", "-o", "out.docx"], 2, ".jsonl"),
         (["score", "speed", "-i", "ROWS", "--preset", "huge"], 2, "mini, paper"),
+        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "--dimension is for maskeval"),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),

@@ -143,6 +143,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
     group.add_argument("--preset", default="mini", help="mini (default, offline), paper, or a metric's own")
     group.add_argument("--model", metavar="PATH_OR_ID", help="a folder, or a Hub id[@revision]")
+    group.add_argument("--dimension", metavar="NAME", help="the quality asked for (maskeval): fluency, …")
     group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
     group.add_argument("--dtype", default="fp32", choices=["fp32", "bf16"], help="precision of the models")
     group.add_argument("--batch-tokens", type=_positive, metavar="N", help="tokens through a model at once")

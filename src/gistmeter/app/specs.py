@@ -30,7 +30,9 @@ def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
     asked = {label: parse_spec(label) for label in arguments.metrics if label != "all"}
     every = {name: parse_spec(name) for name in catalog.names() if "all" in arguments.metrics}
     metrics: dict[str, Metric] = {}
-    for label, (name, options) in (every | asked).items():
+    specs = every | asked
+    _ask_for(arguments.dimension, specs)
+    for label, (name, options) in specs.items():
         try:
             metrics[label] = catalog.build(
                 name, preset=arguments.preset, model=arguments.model, runtime=runtime, options=options
@@ -58,6 +60,17 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     if any(not equals for _, equals, _ in pairs):
         raise UsageError(f"{text!r}: write options as name:option=value,option=value")
     return name, {key: value for key, _, value in pairs}
+
+
+def _ask_for(dimension: str | None, specs: dict[str, tuple[str, dict[str, str]]]) -> None:
+    """Pass the quality asked for on to the metrics that know qualities, unless their own options say one."""
+    if dimension is None:
+        return
+    able = [options for name, options in specs.values() if name in catalog.WITH_DIMENSION]
+    if not able:
+        raise UsageError(f"--dimension is for {', '.join(catalog.WITH_DIMENSION)}; none is asked for")
+    for options in able:
+        options.setdefault("dimension", dimension)
 
 
 def note(arguments: argparse.Namespace, text: str) -> None:

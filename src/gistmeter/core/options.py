@@ -2,11 +2,25 @@
 
 import dataclasses
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gistmeter.core.errors import UsageError
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A model and how it is asked.
+
+    Args:
+        model: Its name.
+        options: What is otherwise than a metric's own defaults, unless the caller says how.
+    """
+
+    model: str
+    options: Mapping[str, object] = field(default_factory=dict)
 
 
 def options_from(cls: type[T], given: Mapping[str, object]) -> T:

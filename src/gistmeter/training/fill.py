@@ -142,6 +142,13 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     base = str(recipe.model.get("base", "minilm"))
     # Plain attention: its backward pass is several times as fast on processors as the fused one.
     model, tokenizer = new_reader(base, int(recipe.model.get("layers", 3)), attn_implementation="eager")
+    mix = _options(Mix, recipe.data.get("mix", {}))
+    options = _options(FillOptions, recipe.model.get("batch", {}))
+    room = model.embeddings.position_embeddings.num_embeddings
+    if mix.window > room or max(options.lengths) + 2 > room:
+        raise UsageError(
+            f"{base} reads {room} tokens: give a window of {room} at most, and lengths of {room - 2}"
+        )
     training, validation = read_pairs(data, recipe.data["sets"])
     vocabulary = Vocabulary(tokenizer, base)
     texts = list(
@@ -150,13 +157,12 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
     learned, held = cut_pairs(training, tokens), cut_pairs(validation, tokens)
     start_from_frequencies(model, learned)
-    mix = _options(Mix, recipe.data.get("mix", {}))
     settings = recipe.training
     task = FillTask(
         model,
         BlankDrawer(learned, mix),
         BlankDrawer(held, mix),
-        _options(FillOptions, recipe.model.get("batch", {})),
+        options,
         steps=settings.steps,
         seed=settings.seed,
     )

@@ -3,15 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
-from gistmeter.core.errors import ModelNotFound
-from gistmeter.core.options import options_from, preset_from
+from gistmeter.core.options import Preset, options_from, preset_from
 from gistmeter.metrics.cloze.metric import Cloze
 from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.models.runtime import Runtime
 from gistmeter.text.factors import load_pipeline
 
-PRESETS: dict[str, str | None] = {"mini": None, "paper": "KenLee/ClozE-roberta-base-cnndm"}
-PIPELINES = {"mini": "en", "paper": "en_core_web_sm"}
+PRESETS = {
+    "mini": Preset("gistmeter/fill", {"pipeline": "en", "criterion": "soft"}),
+    "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +21,18 @@ class BuildOptions(ClozeOptions):
 
     Args:
         pipeline: `en`, which ships with gistmeter, the name of an installed spaCy pipeline, or a folder
-            that holds one; None takes the preset's.
+            that holds one.
     """
 
-    pipeline: str | None = None
+    pipeline: str = "en"
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Cloze:
     """Build ClozE.
 
     Args:
-        preset: `paper` (the authors' RoBERTa from the Hub); `mini` has no model of its own yet.
+        preset: `mini` (what ships; an answer is worth the factor's probability), or `paper` (the authors'
+            RoBERTa from the Hub).
         model: A filler in place of the preset's: a folder or an id on the Hub.
         runtime: Where and how to run.
         options: See `ClozeOptions`; `pipeline` besides.
@@ -38,16 +40,10 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     Raises:
         ModelNotFound: If the filler or the pipeline is not to be had.
     """
-    given = options_from(BuildOptions, options)
-    chosen = ClozeOptions(**{field.name: getattr(given, field.name) for field in fields(ClozeOptions)})
     own = preset_from("cloze", PRESETS, preset)
-    name = model or own
-    if name is None:
-        raise ModelNotFound(
-            "cloze: the model that ships with gistmeter comes with a later release; "
-            "use --preset paper, or give one with --model FOLDER_OR_ID"
-        )
-    pipeline = load_pipeline(given.pipeline or PIPELINES[preset], selection=chosen.selection)
+    given = options_from(BuildOptions, {**own.options, **options})
+    chosen = ClozeOptions(**{field.name: getattr(given, field.name) for field in fields(ClozeOptions)})
+    pipeline = load_pipeline(given.pipeline, selection=chosen.selection)
     from gistmeter.models.filler_load import load_filler
 
-    return Cloze(load_filler(name, runtime), pipeline, chosen)
+    return Cloze(load_filler(model or own.model, runtime), pipeline, chosen)

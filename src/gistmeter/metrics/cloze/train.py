@@ -6,7 +6,7 @@ from typing import get_args
 
 from gistmeter.core.errors import UsageError
 from gistmeter.metrics.cloze.pieces import cut_pieces, factor_tokens
-from gistmeter.metrics.cloze.presets import PIPELINES
+from gistmeter.metrics.cloze.presets import PRESETS
 from gistmeter.metrics.cloze.questions import ask_once
 from gistmeter.models.filler import Filler, Query
 from gistmeter.text.factors import Pipeline, Selection, find_factors, load_pipeline
@@ -36,7 +36,9 @@ def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
         raise UsageError(
             f"{recipe.name}: selection={selection}: choose one of {', '.join(get_args(Selection))}"
         )
-    pipeline = load_pipeline(recipe.model.get("pipeline", PIPELINES["paper"]), selection=selection)
+    pipeline = load_pipeline(
+        recipe.model.get("pipeline", PRESETS["paper"].options["pipeline"]), selection=selection
+    )
     return train_on_queries(
         recipe, (data, output), lambda filler: factor_drawer(filler, pipeline, selection), progress=progress
     )

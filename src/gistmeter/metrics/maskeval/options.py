@@ -23,7 +23,8 @@ class MaskEvalOptions:
         masks_per_pass: How many words are blanked in one sequence. More than 1 is faster and not exact.
         spacing: How many sub-words lie at least between words that are blanked in one sequence.
         language: Whose words are counted: a code that spaCy knows, `xx` for any other.
-        weigher: A folder of learned weighers; by default, the folder `weigher` of the model.
+        weigher: A folder of learned weighers; by default, those that ship, or the folder `weigher` of another
+            model.
 
     Raises:
         UsageError: If a number is out of its range.

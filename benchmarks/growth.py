@@ -1,0 +1,53 @@
+"""Seconds against the length of the source: cost grows with the number of words, not with its square.
+
+    python benchmarks/growth.py
+    python benchmarks/growth.py --words 400 --metric cloze
+
+Made-up texts; the model that ships, every word asked for by itself (masks_per_pass=1) unless said otherwise.
+"""
+
+import argparse
+import time
+from random import Random
+
+from gistmeter import Example
+from gistmeter.catalog import build
+from gistmeter.models.runtime import Runtime
+
+WORDS = """
+the mayor of a northern town said on Monday that work had begun to repair an old bridge after engineers
+found cracks in two beams and closed it to traffic while farmers who lost crops in the floods waited for
+help from London 2013 £40,000 Mrs Okafor described ferry passengers' delays as unacceptable
+"""
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--metric", default="maskeval", choices=["maskeval", "cloze"])
+    parser.add_argument("--words", type=int, default=200, help="of the shortest source")
+    parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts")
+    arguments = parser.parse_args()
+    rng = Random(0)
+    candidate = " ".join(rng.choices(WORDS.split(), k=30))
+    source = " ".join(rng.choices(WORDS.split(), k=4 * arguments.words))
+    variants: list[tuple[str, int, dict[str, object]]] = [(f"{times}x", times, {}) for times in (1, 2, 4)]
+    if arguments.metric == "maskeval":
+        variants = [(name, times, {"masks_per_pass": 1}) for name, times, _ in variants]
+        variants.append(("4x, keep=0.2", 4, {"masks_per_pass": 1, "keep": 0.2}))
+        variants.append(("4x, as the preset asks", 4, {}))
+    print(f"{arguments.metric}, source of {arguments.words} words")
+    for name, times, options in variants:
+        metric = build(arguments.metric, runtime=Runtime(device="cpu", progress=False), options=options)
+        example = Example("1", candidate, " ".join(source.split()[: times * arguments.words]))
+        metric.score([example])  # the first call loads and plans
+        seconds = []
+        for _ in range(arguments.runs):
+            started = time.perf_counter()
+            metric.score([example])
+            seconds.append(time.perf_counter() - started)
+        print(f"{name:>24}  {min(seconds):7.2f} s")
+
+
+if __name__ == "__main__":
+    main()
