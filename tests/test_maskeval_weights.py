@@ -11,7 +11,15 @@ import torch
 
 from gistmeter.core.errors import BadModel, DataError, UsageError
 from gistmeter.core.example import Example
-from gistmeter.metrics.maskeval import Learned, MaskEval, MaskEvalOptions, build, train_rows, train_weights
+from gistmeter.metrics.maskeval import (
+    Learned,
+    MaskEval,
+    MaskEvalOptions,
+    build,
+    train_rows,
+    train_scale,
+    train_weights,
+)
 from gistmeter.metrics.maskeval.pieces import Piece
 from gistmeter.metrics.maskeval.train import RatingData, train_weighers
 from gistmeter.metrics.maskeval.train_rows import RatedPair, SideStates, read_ratings, word_states
@@ -19,7 +27,6 @@ from gistmeter.metrics.maskeval.train_weights import (
     Plan,
     WeighTask,
     cross_validate,
-    pearson,
     share_out,
     target_of,
 )
@@ -112,6 +119,39 @@ def test_a_toy_set_is_learned() -> None:
         optimizer.step()
     assert task.validate()["loss"] < first / 20
     assert task.weight[0] > task.weight[1] + 3
+
+
+def test_targets_with_the_spread_of_uniform_scores() -> None:
+    rows = [replace(rated(at), uniform=uniform) for at, uniform in enumerate((0.4, 0.6, 0.9))]
+    assert train_scale.spread_like_uniform(rows, [0.0, 1.0, 0.5], [2]) == pytest.approx([0.4, 0.6, 0.5])
+    same = train_scale.spread_like_uniform(rows, [1.0, 1.0, 0.5], [2])
+    assert same == pytest.approx([0.5, 0.5, 0.0]), "no spread to map: moved, not stretched"
+
+
+def test_the_side_that_agrees_with_people_counts_more() -> None:
+    def pair(ours: float, theirs: float) -> RatedPair:
+        return RatedPair("1", "d", (side([[0.0]], [ours]), side([[0.0]], [theirs])), 0.5, {})
+
+    rows = [pair(0.1, 0.9), pair(0.5, 0.2), pair(0.9, 0.5), pair(0.3, 0.3)]
+    assert train_scale.balanced_share(rows, [0.1, 0.5, 0.9, 0.0], [3]) == 1.0
+    assert train_scale.balanced_share(rows, [0.9, 0.2, 0.5, 0.0], [3]) == 0.0
+    assert train_scale.balanced_share(rows, [0.5, 0.5, 0.5, 0.0], [3]) == 0.5, "nothing to choose by"
+    task = WeighTask(rows, [0.0] * 4, [3], batch=1, seed=1, start="zero")
+    task.share = 0.8
+    assert task.predict(rows[:1]).item() == pytest.approx(0.8 * 0.1 + 0.2 * 0.9)
+
+
+def test_a_learned_share_decides_the_score(tiny_reader: Path, tmp_path: Path) -> None:
+    model = str(tiny_reader)
+    values = []
+    for share in (0.5, 1.0):
+        Head("fluency", "filler", np.ones(32, dtype=np.float32), share).save(tmp_path)
+        metric = build("paper", model, RUNTIME, {"dimension": "fluency", "weigher": str(tmp_path)})
+        score = metric.score([Example("1", SENTENCES[0], f"{SENTENCES[0]} {SENTENCES[1]}")])[0]
+        values.append((score.value, score.parts, metric.signature))
+    assert values[0][0] == pytest.approx(sum(values[0][1].values()) / 2)
+    assert values[1][0] == values[1][1]["candidate"]
+    assert values[0][2] != values[1][2]
 
 
 def test_random_starts_follow_from_the_seed() -> None:
@@ -225,8 +265,8 @@ def test_targets_by_hand() -> None:
 
 
 def test_pearson_by_hand() -> None:
-    assert pearson([1, 2, 3], [1, 2, 6]) == pytest.approx(5 / 28**0.5)
-    assert np.isnan(pearson([1, 1, 1], [1, 2, 3]))
+    assert train_scale.pearson([1, 2, 3], [1, 2, 6]) == pytest.approx(5 / 28**0.5)
+    assert np.isnan(train_scale.pearson([1, 1, 1], [1, 2, 3]))
 
 
 def test_what_cannot_be_learned_from(tiny_t5: Path, tiny_bert: Path, tmp_path: Path) -> None:

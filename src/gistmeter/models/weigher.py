@@ -26,16 +26,20 @@ class Head:
         encoder: The model whose d-dimensional states it reads, by a name that `find_model` knows, or
             `filler`: the one that fills the blanks.
         weight: W, shape (d,).
+        candidate_share: How much the candidate's side counts, from 0 to 1; the source's has the rest. The
+            paper has one half.
     """
 
     dimension: str
     encoder: str
     weight: FloatArray
+    candidate_share: float = 0.5
 
     @property
     def identity(self) -> str:
-        """The quality, and the start of the SHA-256 of W."""
-        weight = np.ascontiguousarray(self.weight, dtype="<f4")
+        """The quality, and the start of the SHA-256 of W and, unless it is one half, of the share."""
+        share = [] if self.candidate_share == 0.5 else [self.candidate_share]
+        weight = np.array([*self.weight, *share], dtype="<f4")
         return f"{self.dimension}@{hashlib.sha256(weight.tobytes()).hexdigest()[:12]}"
 
     def save(self, folder: Path) -> None:
@@ -44,7 +48,12 @@ class Head:
 
         folder.mkdir(parents=True, exist_ok=True)
         save_file({"weight": self.weight[None].astype(np.float32)}, _path(folder, self.dimension))
-        facts = {"dimension": self.dimension, "encoder": self.encoder, "width": len(self.weight)}
+        facts = {
+            "dimension": self.dimension,
+            "encoder": self.encoder,
+            "width": len(self.weight),
+            "candidate_share": self.candidate_share,
+        }
         _path(folder, self.dimension).with_suffix(".json").write_text(
             json.dumps(facts, indent=1) + "\n", encoding="utf-8"
         )
@@ -68,11 +77,14 @@ class Head:
             )
         try:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-            head = cls(str(facts["dimension"]), str(facts["encoder"]), load_file(path)["weight"].reshape(-1))
+            weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))
+            head = cls(str(facts["dimension"]), str(facts["encoder"]), weight, share)
             wanted = (dimension, int(facts["width"]))
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             raise BadModel(f"{path} or its .json is damaged: {error}") from error
-        if (head.dimension, len(head.weight)) != wanted or not np.isfinite(head.weight).all():
+        if (head.dimension, len(head.weight)) != wanted or not (
+            np.isfinite(head.weight).all() and 0 <= head.candidate_share <= 1
+        ):
             raise BadModel(f"{path} does not hold what its .json says: {wanted[1]} numbers for {wanted[0]}")
         return head
 

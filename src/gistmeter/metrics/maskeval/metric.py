@@ -101,14 +101,15 @@ class MaskEval:
         return candidate, source
 
     def _score_one(self, id: str, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
-        """Average both sides (equation 5)."""
+        """Average both sides (equation 5): each counts one half, or what was learned for a quality."""
         candidate, source = (
             score_side(
                 side, [next(fills) for _ in side.masked.queries], self.options.score, self.filler.decode
             )
             for side in asked
         )
-        value = (candidate.value + source.value) / 2
+        share = self.weighting.candidate_share
+        value = share * candidate.value + (1 - share) * source.value
         parts = {"candidate": candidate.value, "source": source.value}
         spans, flags = candidate.spans + source.spans, candidate.flags + source.flags
         problem = None

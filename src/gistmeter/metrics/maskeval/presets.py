@@ -78,7 +78,8 @@ def _head(name: str, options: MaskEvalOptions) -> "Head | None":
 def _learned(name: str, head: "Head", filler: "Filler", runtime: "Runtime") -> Learned:
     from gistmeter.models.weigher import Weigher
 
-    return Learned(Weigher(load_encoder(head.encoder, name, filler, runtime), head))
+    weigher = Weigher(load_encoder(head.encoder, name, filler, runtime), head)
+    return Learned(weigher, head.candidate_share)
 
 
 def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") -> "PairEncoder":

@@ -74,7 +74,9 @@ class RatingData:
         file: Rows with human `scores`.
         low: The worst that people could say.
         high: The best.
-        target: What is learned: `range` is (score − low) / (high − low), `max` is score / high.
+        target: What is learned: `range` is (score − low) / (high − low), `max` is score / high. `spread` maps
+            the scores to the mean and the spread that uniform weights give, so that what is learned is which
+            candidate is better, not how high scores are.
         split: What is held out and what a fold is made of: whole documents, or single examples, as in the
             paper, whose documents then stand on both sides.
         parts: One part in so many is held out, to choose the best weights by.
@@ -85,7 +87,7 @@ class RatingData:
     file: str
     low: float = 1.0
     high: float = 5.0
-    target: Literal["range", "max"] = "range"
+    target: Literal["range", "max", "spread"] = "range"
     split: Split = "document"
     parts: int = 5
     folds: int = 5
@@ -107,11 +109,13 @@ class WeigherModel:
         filler: What fills the blanks: a folder, or an id.
         encoder: What reads the pairs; `filler` is the encoder of the filler.
         start: Where the linear layer starts: at `zero`, which weights all sub-words the same, or at random.
+        balance: Whether the share of each side is learned, too; the paper gives each one half.
     """
 
     filler: str
     encoder: str = OWN
     start: Literal["random", "zero"] = "random"
+    balance: bool = False
 
 
 def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
@@ -132,14 +136,22 @@ def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) 
     figures: dict[str, float] = {"rows": len(rated)}
     layers = len(dimensions) * (1 + 2 * chosen.folds)
     with tqdm(total=layers, desc="weights", disable=not progress, unit="layer") as bar:
-        plan = Plan(recipe, chosen.batch, chosen.parts, model.start, bar.update)
+        plan = Plan(
+            recipe,
+            chosen.batch,
+            chosen.parts,
+            model.start,
+            spread=chosen.target == "spread",
+            balance=model.balance,
+            done=bar.update,
+        )
         for dimension in dimensions:
             known = [pair for pair in rated if dimension in pair.scores]
             targets = [target_of(pair.scores[dimension], chosen) for pair in known]
             held = share_out(known, chosen.split, chosen.parts, recipe.training.seed)[0]
             task, history = fit(known, targets, held, plan, output / dimension)
             figures[f"{dimension}_loss"] = kept(history["validations"], recipe.training.select)["loss"]
-            Head(dimension, model.encoder, task.weight).save(output / WEIGHERS)
+            Head(dimension, model.encoder, task.weight, task.share).save(output / WEIGHERS)
             splits: tuple[Split, ...] = ("document", "example") if chosen.folds else ()
             for split in splits:
                 folds = share_out(known, split, chosen.folds, recipe.training.seed)

@@ -13,6 +13,7 @@ from torch.nn.functional import mse_loss
 
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.maskeval.train_rows import RatedPair
+from gistmeter.metrics.maskeval.train_scale import balanced_share, pearson, spread_like_uniform
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import History, train
 from gistmeter.training.recipe import Recipe
@@ -32,8 +33,8 @@ class Scale(Protocol):
         """The best."""
 
     @property
-    def target(self) -> Literal["range", "max"]:
-        """`range` or `max`."""
+    def target(self) -> Literal["range", "max", "spread"]:
+        """`range`, `max` or `spread`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,8 @@ class Plan:
         batch: Pairs of a step.
         parts: One part in so many is held out, to choose the best weights by.
         start: Where the layer starts: `zero` or `random`.
+        spread: Whether targets are mapped to the mean and the spread of the uniform scores.
+        balance: Whether the share of each side is learned, too; otherwise each has one half.
         done: Is called whenever a layer is trained.
     """
 
@@ -52,6 +55,8 @@ class Plan:
     batch: int
     parts: int
     start: Literal["random", "zero"]
+    spread: bool = False
+    balance: bool = False
     done: Callable[[], object] = lambda: None
 
 
@@ -89,6 +94,7 @@ class WeighTask:
         self.held_out = [rows[at] for at in held_out]
         self.held_targets = torch.tensor([targets[at] for at in held_out])
         self.batches = Batches(len(learned), batch, seed)
+        self.share = 0.5  # how much the candidate's side counts
         torch.manual_seed(seed)
         self.model = torch.nn.Linear(rows[0].sides[0].states.shape[1], 1, bias=False)
         if start == "zero":
@@ -113,9 +119,13 @@ class WeighTask:
         return {"loss": float(self._error(self.held_out, self.held_targets).detach())}
 
     def predict(self, rows: Sequence[RatedPair]) -> torch.Tensor:
-        """Return the mean of both sides' weighted scores (equation 5), shape (rows,)."""
+        """Return both sides' weighted scores, put together (equation 5), shape (rows,)."""
+        shares = torch.tensor([self.share, 1 - self.share])
         return torch.stack(
-            [torch.stack([self._side(*_tensors(side)) for side in row.sides]).mean() for row in rows]
+            [
+                (shares * torch.stack([self._side(*_tensors(side)) for side in row.sides])).sum()
+                for row in rows
+            ]
         )
 
     def _side(self, states: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
@@ -143,7 +153,11 @@ def fit(
         The task, with the best weights, and its history.
     """
     seed = plan.recipe.training.seed
+    if plan.spread:
+        targets = spread_like_uniform(rows, targets, held_out)
     task = WeighTask(rows, targets, held_out, batch=plan.batch, seed=seed, start=plan.start)
+    if plan.balance:
+        task.share = balanced_share(rows, targets, held_out)
     settings = plan.recipe.counted(len(task.batches))
     history = train(task, settings, folder, progress=False)
     plan.done()
@@ -216,14 +230,6 @@ def target_of(score: float, scale: Scale) -> float:
     if scale.target == "max":
         return score / scale.high
     return (score - scale.low) / (scale.high - scale.low)
-
-
-def pearson(values: Sequence[float] | NDArray[np.float64], targets: Sequence[float]) -> float:
-    """Return Pearson's r; NaN where one side does not vary."""
-    x, y = np.asarray(values, dtype=float), np.asarray(targets, dtype=float)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])
 
 
 def _tensors(side: Any) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: ANN401

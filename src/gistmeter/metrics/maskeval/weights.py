@@ -22,6 +22,10 @@ class Weighting(Protocol):
     def identity(self) -> str:
         """What signatures call it."""
 
+    @property
+    def candidate_share(self) -> float:
+        """How much the candidate's side counts, from 0 to 1; the source's has the rest."""
+
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
         """Weigh pairs that both have words.
 
@@ -48,6 +52,7 @@ class Uniform:
     """Every word counts the same: 1/N and 1/M (section 3.3, baseline weights)."""
 
     identity = "uniform"
+    candidate_share = 0.5
 
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
         """Weigh pairs; see `Weighting`."""
@@ -60,9 +65,11 @@ class Learned:
 
     Args:
         weigher: What was learned for one quality.
+        candidate_share: How much the candidate's side counts, from 0 to 1.
     """
 
     weigher: TokenWeigher
+    candidate_share: float = 0.5
 
     @property
     def identity(self) -> str:

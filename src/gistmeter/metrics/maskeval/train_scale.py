@@ -1,0 +1,43 @@
+"""What people say, on the scale of the metric, and how much each side of a pair should count."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.metrics.maskeval.train_rows import RatedPair
+
+
+def balanced_share(rows: Sequence[RatedPair], targets: Sequence[float], held_out: Sequence[int]) -> float:
+    """Return the candidate's share, in steps of .05, that agrees best with people under equal weights.
+
+    Only rows that are learned from are looked at. One half where no share agrees better.
+    """
+    apart = set(held_out)
+    learned = [at for at in range(len(rows)) if at not in apart]
+    sides = np.array([[side.values.mean() for side in rows[at].sides] for at in learned])
+    wanted = [targets[at] for at in learned]
+    shares = sorted(np.arange(21) / 20, key=lambda share: abs(share - 0.5))
+    found = [pearson(sides @ [share, 1 - share], wanted) for share in shares]
+    best = 0 if np.isnan(found).all() else int(np.nanargmax(found))
+    return float(shares[best])
+
+
+def spread_like_uniform(
+    rows: Sequence[RatedPair], targets: Sequence[float], held_out: Sequence[int]
+) -> list[float]:
+    """Map targets to the mean and the spread of the uniform scores of the rows that are learned from."""
+    apart = set(held_out)
+    learned = [at for at in range(len(rows)) if at not in apart]
+    ours = np.array([targets[at] for at in learned])
+    uniform = np.array([rows[at].uniform for at in learned])
+    slope = uniform.std() / ours.std() if ours.std() > 0 else 1.0
+    return [float((target - ours.mean()) * slope + uniform.mean()) for target in targets]
+
+
+def pearson(values: Sequence[float] | NDArray[np.float64], targets: Sequence[float]) -> float:
+    """Return Pearson's r; NaN where one side does not vary."""
+    x, y = np.asarray(values, dtype=float), np.asarray(targets, dtype=float)
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return float("nan")
+    return float(np.corrcoef(x, y)[0, 1])
