@@ -194,7 +194,9 @@ def cross_validate(
         held = share_out(known, split, plan.parts, plan.recipe.training.seed + 1)[0]
         task, _ = fit(known, [targets[at] for at in rest], held, plan, folder / f"{split}-{number}")
         with torch.no_grad():
-            learned[list(fold)] = task.predict([rows[at] for at in fold]).numpy()
+            known_scores, scores = task.predict(known), task.predict([rows[at] for at in fold])
+        # Each fold's weights have a scale of their own, which must not count as a difference between rows.
+        learned[list(fold)] = ((scores - known_scores.mean()) / known_scores.std().clamp(min=1e-9)).numpy()
     found = {
         "learned": pearson(learned, targets),
         "uniform": pearson([row.uniform for row in rows], targets),
