@@ -10,15 +10,11 @@ import argparse
 import time
 from random import Random
 
+from speed_fill import WORDS
+
 from gistmeter import Example
 from gistmeter.catalog import build
 from gistmeter.models.runtime import Runtime
-
-WORDS = """
-the mayor of a northern town said on Monday that work had begun to repair an old bridge after engineers
-found cracks in two beams and closed it to traffic while farmers who lost crops in the floods waited for
-help from London 2013 £40,000 Mrs Okafor described ferry passengers' delays as unacceptable
-"""
 
 
 def main() -> None:

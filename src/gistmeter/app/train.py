@@ -9,6 +9,7 @@ from pathlib import Path
 from tabulate import tabulate
 
 from gistmeter import catalog
+from gistmeter.app.specs import note
 from gistmeter.core.errors import MissingExtra
 
 MEASURED, HISTORY = "measured.json", "history.json"
@@ -30,19 +31,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         figures = catalog.train(recipe, data, output, steps=arguments.steps, progress=progress)
     except KeyboardInterrupt:
-        _note(f"stopped; the same command goes on from what {output} holds", shown=True)
+        sys.stderr.write(f"gistmeter: stopped; the same command goes on from what {output} holds\n")
         raise
     known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
     (output / MEASURED).write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    _draw(output, shown=progress)
+    _draw(output, arguments)
     rows = [(name, _number(value)) for name, value in figures.items()]
     text = tabulate(rows, ("measured", "value"), "simple", disable_numparse=True, colalign=("left", "right"))
     sys.stdout.write(f"{text}\n")
-    _note(f"everything is in {output}", shown=progress)
+    note(arguments, f"gistmeter: everything is in {output}")
     return 0
 
 
-def _draw(output: Path, *, shown: bool) -> None:
+def _draw(output: Path, arguments: argparse.Namespace) -> None:
     """Draw every curve of a training: its own, or those of its parts."""
     from gistmeter.training.plots import plot_history
 
@@ -50,14 +51,9 @@ def _draw(output: Path, *, shown: bool) -> None:
         try:
             plot_history(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".png"))
         except MissingExtra as error:
-            _note(f"no picture of the curves: {error}", shown=shown)
+            note(arguments, f"gistmeter: no picture of the curves: {error}")
             return
 
 
 def _number(value: float) -> str:
     return f"{value:.4g}" if math.isfinite(value) else "—"
-
-
-def _note(text: str, *, shown: bool) -> None:
-    if shown:
-        sys.stderr.write(f"gistmeter: {text}\n")

@@ -10,17 +10,18 @@ from gistmeter.models.vocabulary import Vocabulary
 
 
 class Adapter:
-    """A family of language models behind the `Filler` protocol; a subclass sets its `vocabulary`."""
+    """A family of language models behind the `Filler` protocol."""
 
     architecture: ClassVar[str]
     """The `Auto…` class of transformers to load the family as."""
     separate_windows: ClassVar[bool] = False
-    vocabulary: Vocabulary
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> Self:

@@ -6,15 +6,15 @@ causal mask: it sees the text up to the mask and the whole context.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.errors import BadModel
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
-from gistmeter.models.filler_adapter import Adapter
+from gistmeter.models.filler_contexts import ContextFiller, Group, text_length
 from gistmeter.models.filler_reading import (
     Head,
     blanked,
@@ -25,20 +25,11 @@ from gistmeter.models.filler_reading import (
 )
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
-from gistmeter.models.vocabulary import Vocabulary
 
 KeysAndValues = list[tuple[torch.Tensor, torch.Tensor]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """All queries of one context."""
-
-    context: tuple[int, ...]
-    queries: tuple[Query, ...]
-
-
-class AlignedFiller(Adapter):
+class AlignedFiller(ContextFiller):
     """An encoder-decoder whose decoder is read at the masks themselves: BART and its kin.
 
     A context is encoded once a call, however many queries share it, and the keys and values that the decoder
@@ -55,46 +46,16 @@ class AlignedFiller(Adapter):
     """
 
     architecture = "AutoModelForSeq2SeqLM"
-    separate_windows = True
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no encoder-decoder with a mask")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
-        self.vocabulary = Vocabulary(tokenizer, identity)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
-        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
         self.window = window_of(model, tokenizer)
         self.identity = f"{identity}/aligned-gold-length/{self.window}/{self.runtime.dtype}"
 
-    def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to text and context together."""
-        return 2 * self.vocabulary.added(1)
-
-    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
-
-        Raises:
-            UsageError: If a text or a context does not fit into the window of its half.
-        """
-        longest = max((max(len(q.text), len(q.context)) for q in queries), default=0) + self.overhead(1) // 2
-        if self.window is not None and longest > self.window:
-            raise UsageError(f"a text of {longest} tokens does not fit into the window of {self.window}")
-        groups: dict[tuple[int, ...], dict[Query, None]] = {}
-        for query in queries:
-            groups.setdefault(query.context, {})[query] = None
-        items = [_Group(context, tuple(members)) for context, members in groups.items()]
-        results = in_batches(
-            items, self._fill_groups, length=_context_length, runtime=self.runtime, label="filling"
-        )
-        fills = {
-            query: fill
-            for group, answers in zip(items, results, strict=True)
-            for query, fill in zip(group.queries, answers, strict=True)
-        }
-        return [fills[query] for query in queries]
-
-    def _fill_groups(self, batch: list[_Group]) -> list[list[list[Fill]]]:
+    def _fill_groups(self, batch: list[Group]) -> list[list[list[Fill]]]:
         rows = [self.vocabulary.join(group.context).ids for group in batch]
         inputs = {"input_ids": pad(rows, self.pad_id, self.device), "attention_mask": mask(rows, self.device)}
         states = self.model.get_encoder()(**inputs).last_hidden_state
@@ -103,14 +64,14 @@ class AlignedFiller(Adapter):
             for at, (group, row) in enumerate(zip(batch, rows, strict=True))
         ]
 
-    def _fill_group(self, group: _Group, context: torch.Tensor) -> list[list[Fill]]:
+    def _fill_group(self, group: Group, context: torch.Tensor) -> list[list[Fill]]:
         """Answer all queries of a context whose encoder states, shape (1, tokens, dimensions), are given."""
         memory = self._memory(context)
         runtime = replace(self.runtime, progress=False)  # the bar counts contexts
         return in_batches(
             group.queries,
             lambda batch: self._decode(batch, context, memory),
-            length=_text_length,
+            length=text_length,
             runtime=runtime,
         )
 
@@ -181,11 +142,3 @@ def _cache(memory: KeysAndValues, rows: int) -> Any:  # noqa: ANN401 - transform
         layer.keys = keys.expand(rows, -1, -1, -1)
         layer.values = values.expand(rows, -1, -1, -1)
     return EncoderDecoderCache(DynamicCache(), shared)
-
-
-def _context_length(group: _Group) -> int:
-    return len(group.context)
-
-
-def _text_length(query: Query) -> int:
-    return len(query.text)

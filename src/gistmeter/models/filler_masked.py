@@ -23,7 +23,6 @@ from gistmeter.models.filler_reading import (
 )
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
-from gistmeter.models.vocabulary import Vocabulary
 
 HEADS = ("cls", "lm_head", "predictions")
 """Where BERT, RoBERTa and ALBERT (and their kin) keep what turns states into logits."""
@@ -60,9 +59,7 @@ class MaskedFiller(Adapter):
         if model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no masked language model")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
-        self.vocabulary = Vocabulary(tokenizer, identity)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
-        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
         self.window = window_of(model.base_model, tokenizer)
         self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.dtype}"

@@ -6,20 +6,15 @@ from typing import Any
 
 import torch
 
-from gistmeter.core.errors import UsageError
 from gistmeter.models.batching import in_batches
 from gistmeter.models.filler import Fill, Query
-from gistmeter.models.filler_adapter import Adapter
+from gistmeter.models.filler_contexts import ContextFiller, Group, text_length
 from gistmeter.models.filler_reading import MOST_LOGITS, Readings, fills_of
 from gistmeter.models.load import find_model
 from gistmeter.models.pair_batch import PairBatch, pair_batch
 from gistmeter.models.reader import KeysAndValues, Reader
 from gistmeter.models.reader_files import load_reader
 from gistmeter.models.runtime import Runtime
-from gistmeter.models.vocabulary import Vocabulary
-
-Group = tuple[tuple[int, ...], tuple[Query, ...]]
-"""A context, and all queries that share it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +25,7 @@ class _Memory:
     layers: list[KeysAndValues]
 
 
-class ReaderFiller(Adapter):
+class ReaderFiller(ContextFiller):
     """The filler that ships, or another of its kind: see `Reader`.
 
     One mask a gold sub-word (a length oracle), all predicted in one pass. Text and context have a window
@@ -43,7 +38,7 @@ class ReaderFiller(Adapter):
         runtime: Where and how to run.
     """
 
-    separate_windows = True
+    window: int
 
     def __init__(
         self,
@@ -54,8 +49,6 @@ class ReaderFiller(Adapter):
         runtime: Runtime | None = None,
     ) -> None:
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
-        self.vocabulary = Vocabulary(tokenizer, identity)
-        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
         self.window = int(model.embeddings.position_embeddings.num_embeddings)
         self.identity = f"{identity}/reader-gold-length/{self.window}/{self.runtime.dtype}"
 
@@ -71,43 +64,16 @@ class ReaderFiller(Adapter):
         reader, tokenizer = load_reader(files)
         return cls(reader, tokenizer, identity=files.identity, runtime=runtime)
 
-    def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to text and context together."""
-        return 2 * self.vocabulary.added(1)
-
-    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
-
-        Raises:
-            UsageError: If a text or a context does not fit into its window.
-        """
-        longest = max((max(len(q.text), len(q.context)) for q in queries), default=0) + self.overhead(1) // 2
-        if longest > self.window:
-            raise UsageError(f"a text of {longest} tokens does not fit into the window of {self.window}")
-        groups: dict[tuple[int, ...], dict[Query, None]] = {}
-        for query in queries:
-            groups.setdefault(query.context, {})[query] = None
-        items = [(context, tuple(members)) for context, members in groups.items()]
-        answers = in_batches(
-            items, self._fill_groups, length=_group_length, runtime=self.runtime, label="filling"
-        )
-        fills = {
-            query: fill
-            for (_, members), found in zip(items, answers, strict=True)
-            for query, fill in zip(members, found, strict=True)
-        }
-        return [fills[query] for query in queries]
-
     def _fill_groups(self, groups: list[Group]) -> list[list[list[Fill]]]:
         """Encode some contexts together; answer the queries of each."""
-        contexts = self._batch([members[0] for _, members in groups])
+        contexts = self._batch([group.queries[0] for group in groups])
         memory = self.model.remember(contexts)
         results = []
-        for at, (context, members) in enumerate(groups):
-            own = memory[at : at + 1, : max(1, len(context))]
+        for at, group in enumerate(groups):
+            own = memory[at : at + 1, : max(1, len(group.context))]
             seen = _Memory(own, self.model.keys_and_values(own))
             runtime = replace(self.runtime, progress=False)  # the bar counts contexts
-            results.append(in_batches(members, self._answer(seen), length=_text_length, runtime=runtime))
+            results.append(in_batches(group.queries, self._answer(seen), length=text_length, runtime=runtime))
         return results
 
     def _answer(self, memory: _Memory) -> "Callable[[list[Query]], list[list[Fill]]]":
@@ -155,11 +121,3 @@ def _read(readings: Readings, logits: torch.Tensor, choices: torch.Tensor, batch
     readings.predicted_probabilities.extend(probability.tolist())
     readings.gold_probabilities.extend(gold.tolist())
     readings.gold_ranks.extend((better + 1).tolist())
-
-
-def _group_length(group: Group) -> int:
-    return len(group[0]) + 1
-
-
-def _text_length(query: Query) -> int:
-    return len(query.text)

@@ -18,11 +18,10 @@ from gistmeter.models.filler_adapter import Adapter
 from gistmeter.models.filler_paths import Path, Rules
 from gistmeter.models.filler_reading import Readings, read_positions
 from gistmeter.models.runtime import Runtime
+from gistmeter.models.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.t5_decoder import Encoded, decode_states
 from gistmeter.models.tokens import NO_LIMIT
-from gistmeter.models.vocabulary import Vocabulary
 
-SEPARATOR = "<sep>"
 SENTINELS = 100
 WINDOW = 512
 """What T5 was trained on; its relative positions would reach further."""
@@ -52,14 +51,12 @@ class Seq2SeqFiller(Adapter):
         if tokenizer.eos_token is None or tokenizer.pad_token is None:
             raise BadModel(f"the tokenizer of {identity} names no end or padding: save its whole folder")
         separated = with_separator(model, tokenizer)
-        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
-        self.vocabulary = Vocabulary(separated, identity)
+        super().__init__(model, separated, identity=identity, runtime=runtime)
         self.sentinels = tuple(
             self.vocabulary.id(f"<extra_id_{at}>", f"▁<extra_id_{at}>") for at in range(SENTINELS)
         )
         self.separator = self.vocabulary.id(SEPARATOR)
         self.end = self.vocabulary.id(tokenizer.eos_token)
-        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
         # The unknown token is special, but it stands for a piece of text: it ends nothing.
         self.vocabulary.special |= set(self.sentinels)  # mT5's are not marked as special
         self.rules = Rules(self.vocabulary.special - {tokenizer.unk_token_id}, self.decode)
@@ -199,11 +196,7 @@ def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401
     else:
         return tokenizer
     new = extended.backend_tokenizer.token_to_id(SEPARATOR)
-    if new >= model.get_input_embeddings().num_embeddings:
-        model.resize_token_embeddings(new + 1, mean_resizing=False)
-    with torch.no_grad():
-        for table in (model.get_input_embeddings(), model.get_output_embeddings()):
-            table.weight[new] = table.weight[:known].float().mean(dim=0)
+    give_mean_vector(model, new, known)
     return extended
 
 

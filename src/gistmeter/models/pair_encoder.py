@@ -12,6 +12,7 @@ from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler_load import READER, SENTINELS, family_of
 from gistmeter.models.load import find_model, load_tokenizer, load_weights, read_config
 from gistmeter.models.runtime import Runtime
+from gistmeter.models.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Vocabulary
 
@@ -19,7 +20,6 @@ Ids = tuple[int, ...]
 FloatArray = NDArray[np.float32]
 Place = tuple[int, int]
 
-SEPARATOR = "<sep>"
 AT_ONCE = 2048
 """Most tokens that T5 and mT5 read at once: their positions have no end, but memory grows with the square."""
 
@@ -193,9 +193,5 @@ def _separator(model: Any, tokenizer: Any) -> int:  # noqa: ANN401 - transformer
     if known is not None:
         return known
     new = len(tokenizer)
-    if new >= model.get_input_embeddings().num_embeddings:
-        model.resize_token_embeddings(new + 1, mean_resizing=False)
-    table = model.get_input_embeddings().weight
-    with torch.no_grad():
-        table[new] = table[:new].float().mean(dim=0)
+    give_mean_vector(model, new, known=new)
     return new

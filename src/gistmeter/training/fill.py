@@ -18,7 +18,7 @@ from gistmeter.models.reader import Reader
 from gistmeter.models.reader_files import new_reader, save_reader
 from gistmeter.models.vocabulary import Vocabulary
 from gistmeter.training.blanks import BlankDrawer, CutText, Mix, cut_pairs
-from gistmeter.training.loop import train
+from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import read_pairs
 
@@ -168,7 +168,7 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     )
     history = train(task, settings, folder, progress=progress)
     save_reader(model, base, folder / "model")
-    return _best(history["validations"], settings.select)
+    return kept(history["validations"], settings.select)
 
 
 def start_from_frequencies(model: Reader, pairs: Sequence[tuple[CutText, CutText]]) -> None:
@@ -189,13 +189,6 @@ def _swapped(queries: Sequence[Query]) -> list[Query]:
             query = queries[at]
             result[at] = Query(query.text, query.blanks, queries[other].context, context_first=kind)
     return result
-
-
-def _best(validations: Sequence[Mapping[str, float]], select: str) -> dict[str, float]:
-    if not select:
-        return dict(validations[-1])
-    sign = -1 if select.startswith("-") else 1
-    return dict(min(validations, key=lambda figures: sign * figures[select.removeprefix("-")]))
 
 
 def _options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes

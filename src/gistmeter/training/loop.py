@@ -3,7 +3,7 @@
 import math
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -195,6 +195,11 @@ class _Run:
         self.step, self.seconds = state["step"], state["seconds"]
         self.history, self.pending = state["history"], state["pending"]
         self.best_value, self.best = state["best_value"], state["best"]
+
+
+def kept(validations: Sequence[dict[str, float]], select: str) -> dict[str, float]:
+    """Return the figures of the validation at which the weights were kept."""
+    return min(validations, key=lambda figures: _chosen(figures, select)) if select else validations[-1]
 
 
 def learning_rate_factor(step: int, settings: Settings) -> float:

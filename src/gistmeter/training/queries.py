@@ -16,7 +16,7 @@ from gistmeter.models.filler_loss import Trainable, gold_count, gold_loss, train
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.save import save_model
 from gistmeter.training.batches import Batches
-from gistmeter.training.loop import train
+from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import TextPair, read_pairs
 
@@ -159,10 +159,3 @@ def train_on_queries(
     history = train(task, settings, folders[1], progress=progress)
     task.save(folders[1] / MODEL)
     return kept(history["validations"], settings.select)
-
-
-def kept(validations: Sequence[dict[str, float]], select: str) -> dict[str, float]:
-    """Return the figures of the validation at which the loop kept the weights."""
-    name = select.removeprefix("-")
-    sign = -1 if select.startswith("-") else 1
-    return min(validations, key=lambda figures: sign * figures[name]) if select else validations[-1]

@@ -20,7 +20,8 @@ from gistmeter.models.filler import Filler, Query
 from gistmeter.models.filler_load import load_filler
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.weigher import Head
-from gistmeter.training.queries import Draw, kept, train_on_queries
+from gistmeter.training.loop import kept
+from gistmeter.training.queries import Draw, train_on_queries
 from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.texts import TextPair
 
