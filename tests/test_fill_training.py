@@ -5,6 +5,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gistmeter import Example, catalog
@@ -13,12 +14,16 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.models.filler import Query
 from gistmeter.models.load import find_model, load_tokenizer
 from gistmeter.models.runtime import Runtime
+from gistmeter.models.tokens import Tokens
 from gistmeter.models.vocabulary import Vocabulary
+from gistmeter.text.factors import Factor, Pipeline
 from gistmeter.training.blanks import BlankDrawer, CutText, Mix, cut_pairs, cut_text
+from gistmeter.training.factors import factor_places, place
 from gistmeter.training.fill import FillOptions, FillTask, start_from_frequencies
 from gistmeter.training.recipe import read_recipe
 from gistmeter.training.texts import TextPair, held_out, read_pairs
 from tests.tiny_models import SENTENCES
+from tests.tiny_spacy import tiny_pipeline
 
 CPU = Runtime(device="cpu", progress=False)
 WORDS = sorted({word for text in SENTENCES for word in text.lower().split() if word.isalpha()})
@@ -125,6 +130,59 @@ def test_a_document_may_lack_the_sentences_that_are_asked_for(vocabulary: Vocabu
         without += not whole
         assert whole or len(query.context) < len(source.ids)
     assert min(with_them, without) > 50
+
+
+def test_factors_are_found_in_tokens(vocabulary: Vocabulary) -> None:
+    text = "Anna Berg sold the red boat in Oslo. The mayor of Oslo opened two new schools on Monday."
+    tokens = {text: vocabulary.tokenize([text])[0]}
+    found = factor_places([text], tokens, Pipeline(tiny_pipeline(), "tiny"))[text]
+    said = [text[tokens[text].offsets[a][0] : tokens[text].offsets[b - 1][1]] for a, b in found]
+    assert said == ["Anna Berg", "the red boat", "Oslo", "The mayor", "Oslo", "two", "Monday"]
+
+
+def test_a_factor_that_ends_within_a_token_is_left_out() -> None:
+    text = "Oslo's"
+    oslo = Factor(0, 4, 0, 4, "entity", "GPE", 0)
+    assert place(oslo, Tokens((7, 8), np.array([[0, 4], [4, 6]]), 6)) == (0, 1)
+    assert place(oslo, Tokens((7,), np.array([[0, 6]]), 6)) is None
+    assert place(oslo, Tokens((7, 8), np.array([[0, 3], [3, 6]]), 6)) is None
+    assert len(text) == 6
+
+
+def test_factors_are_blanked_whole(vocabulary: Vocabulary) -> None:
+    pair = TextPair(" ".join(SENTENCES), f"{SENTENCES[0]} {SENTENCES[2]}")
+    texts = [pair.source, pair.candidate]
+    tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
+    factors = ((1, 3), (5, 6), (8, 11))
+    cut = cut_pairs([pair], tokens, {pair.candidate: factors})
+    drawer = BlankDrawer(cut, Mix(candidate=1, source=0, document=0, window=500, share=1, factors=1))
+    rng = random.Random(3)
+    gold = {cut[0][0].ids[a:b] for a, b in factors}
+    sizes = set()
+    for _ in range(60):
+        for query in drawer.draw(rng, 40, 2):
+            blanked = {query.text[a:b] for a, b in query.blanks}
+            # A window that holds no whole factor blanks words.
+            if blanked <= gold:
+                sizes.add(len(blanked))
+    assert sizes == {1, 2, 3}
+    single = [query for _ in range(30) if (query := drawer.factor(rng, 40)) is not None]
+    assert {query.text[a:b] for query in single for a, b in query.blanks} == gold
+    assert {len(query.blanks) for query in single} == {1}
+
+
+@pytest.mark.slow
+def test_a_second_stage_goes_on_with_factors(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = catalog.train(recipe, tmp_path, tmp_path / "first", steps=None, progress=False)
+    text = recipe.read_text(encoding="utf-8")
+    text = text.replace("layers = 2\n", f'layers = 2\nstart = "{tmp_path / "first" / "model"}"\n')
+    recipe.write_text(text.replace("window = 40", "window = 40, factors = 0.5"), encoding="utf-8")
+    monkeypatch.setattr("gistmeter.training.fill.load_pipeline", lambda: Pipeline(tiny_pipeline(), "tiny"))
+    second = catalog.train(recipe, tmp_path, tmp_path / "second", steps=1, progress=False)
+    assert second["loss"] < 1.1 * first["loss"], "one step cannot learn what the first stage learned"
+    assert 0 <= second["factor_f1_other"] <= 1
 
 
 def test_a_tenth_of_the_documents_is_held_out(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Reader models on disk: their own weights in half precision, and the name of the encoder they build on."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +8,13 @@ from gistmeter.models.filler_load import READER
 from gistmeter.models.load import (
     ModelFiles,
     find_model,
-    load_tensors,
     load_tokenizer,
     load_weights,
     read_config,
 )
 from gistmeter.models.reader import Reader
+from gistmeter.models.tuned import read_tuned, restore_tuned, save_tuned
 
-WEIGHTS = "model.safetensors"
 SPECIALS = ("cls_token", "sep_token", "mask_token")
 
 
@@ -49,23 +47,7 @@ def new_reader(base: str, layers: int, **config: object) -> tuple[Reader, Any]:
 
 def save_reader(reader: Reader, base: str, folder: Path) -> None:
     """Save what was trained, in float16, with a `config.json` that names the encoder."""
-    import torch
-    from safetensors.torch import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
-    own = {
-        name: weight.detach().to(torch.float16).contiguous()
-        for name, weight in reader.named_parameters()
-        if weight.requires_grad
-    }
-    save_file(own, folder / WEIGHTS)
-    facts = {
-        "model_type": READER,
-        "base": base,
-        "base_identity": find_model(base).identity,
-        "layers": len(reader.layers),
-    }
-    (folder / "config.json").write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    save_tuned(reader, base, folder, kind=READER, facts={"layers": len(reader.layers)})
 
 
 def load_reader(files: ModelFiles) -> tuple[Reader, Any]:
@@ -75,21 +57,11 @@ def load_reader(files: ModelFiles) -> tuple[Reader, Any]:
         ModelNotFound: If its encoder is not to be had.
         BadModel: If a file is damaged, or the encoder is another one than it was trained on.
     """
-    facts = read_config(files)
+    facts = read_tuned(files, READER)
     try:
-        base, layers, wanted = str(facts["base"]), int(facts["layers"]), str(facts["base_identity"])
+        layers = int(facts["layers"])
     except (KeyError, TypeError, ValueError) as error:
         raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
-    found = find_model(base).identity
-    if found != wanted:
-        raise BadModel(f"{files.folder} was trained on {wanted}; {base} is {found} here")
-    reader, tokenizer = new_reader(base, layers)
-    weights = load_tensors(files)
-    own = {name: weight for name, weight in reader.named_parameters() if weight.requires_grad}
-    if own.keys() != weights.keys() or any(own[name].shape != weights[name].shape for name in own):
-        raise BadModel(
-            f"the weights in {files.folder} are not those of a reader with {layers} layers on {base}"
-        )
-    for name, weight in own.items():
-        weight.data.copy_(weights[name])
+    reader, tokenizer = new_reader(str(facts["base"]), layers)
+    restore_tuned(reader, files)
     return reader.eval(), tokenizer

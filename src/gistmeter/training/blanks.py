@@ -5,8 +5,8 @@ words of the source from the candidate, and the same between a document and some
 """
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from gistmeter.models.filler import Query
@@ -26,11 +26,13 @@ class CutText:
         ids: Its tokens.
         words: (first, one past the last) token of each word: a run of sub-words without white space between.
         sentences: (first, one past the last) token of each sentence.
+        factors: (first, one past the last) token of each factor, if they were looked for.
     """
 
     ids: Ids
     words: tuple[Place, ...]
     sentences: tuple[Place, ...]
+    factors: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,7 @@ class Mix:
         window: Most tokens of a text with blanks.
         share: Most of the words of a text that are blanked; the share is drawn anew for every query.
         span: Most words of one blank.
+        factors: Share of the queries on candidates that blank factors, as ClozE does, instead of words.
     """
 
     candidate: float = 0.4
@@ -52,6 +55,7 @@ class Mix:
     window: int = 128
     share: float = 0.3
     span: int = 4
+    factors: float = 0.0
 
 
 def cut_text(text: str, tokens: Tokens) -> CutText:
@@ -101,6 +105,18 @@ class BlankDrawer:
             if queries:
                 return queries
 
+    def factor(self, rng: random.Random, length: int) -> Query | None:
+        """Draw a query with one factor of a candidate blanked; None if the pair that was drawn has none."""
+        candidate, source = rng.choice(self.pairs)
+        if not candidate.factors:
+            return None
+        a, b = rng.choice(candidate.factors)
+        low = max(0, min(a - self.mix.window // 2, len(candidate.ids) - self.mix.window))
+        text = candidate.ids[low : low + self.mix.window]
+        if b - low > len(text):
+            return None
+        return Query(text, ((a - low, b - low),), source.ids[:length], context_first=False)
+
     def _query(self, rng: random.Random, text: CutText, context: Ids, *, first: bool) -> Query | None:
         """Blank some words of a window of a text."""
         room = self.mix.window
@@ -111,7 +127,11 @@ class BlankDrawer:
         while high - low > room and len(words) > 1:
             words = words[:-1]
             high = words[-1][1]
-        blanks = self._blanks(rng, words)
+        factors = [(a, b) for a, b in text.factors if low <= a and b <= high]
+        if factors and rng.random() < self.mix.factors:
+            blanks = self._some(rng, factors)
+        else:
+            blanks = self._blanks(rng, words)
         if not blanks or high - low > room:
             return None
         places = tuple((a - low, b - low) for a, b in blanks)
@@ -131,6 +151,11 @@ class BlankDrawer:
             if len(taken) >= wanted:
                 break
         return sorted(blanks)
+
+    def _some(self, rng: random.Random, factors: Sequence[Place]) -> list[Place]:
+        """Choose one factor, or as many as the share allows."""
+        most = max(1, round(len(factors) * self.mix.share))
+        return sorted(rng.sample(factors, 1 if rng.random() < 0.5 else rng.randint(1, most)))
 
 
 def _passage(rng: random.Random, document: CutText) -> tuple[CutText, Ids, bool]:
@@ -164,12 +189,20 @@ def _part(text: CutText, sentences: Sequence[Place]) -> CutText:
     return CutText(tuple(ids), tuple(words), ((0, len(ids)),))
 
 
-def cut_pairs(pairs: Sequence[TextPair], tokens: dict[str, Tokens]) -> list[tuple[CutText, CutText]]:
+def cut_pairs(
+    pairs: Sequence[TextPair],
+    tokens: Mapping[str, Tokens],
+    factors: Mapping[str, tuple[Place, ...]] | None = None,
+) -> list[tuple[CutText, CutText]]:
     """Cut (candidate, source) of each pair.
 
     Args:
         pairs: The texts.
         tokens: Of every text among them.
+        factors: Of those whose factors are known.
     """
-    cut = {text: cut_text(text, found) for text, found in tokens.items()}
+    known = factors or {}
+    cut = {
+        text: replace(cut_text(text, found), factors=known.get(text, ())) for text, found in tokens.items()
+    }
     return [(cut[pair.candidate], cut[pair.source]) for pair in pairs]

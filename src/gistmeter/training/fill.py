@@ -13,11 +13,15 @@ import torch
 from gistmeter.core.errors import UsageError
 from gistmeter.models.copy_head import gold_log_probability, mixed_probabilities
 from gistmeter.models.filler import Query
+from gistmeter.models.load import find_model
 from gistmeter.models.pair_batch import PairBatch, pair_batch
 from gistmeter.models.reader import Reader
 from gistmeter.models.reader_files import new_reader, save_reader
+from gistmeter.models.tuned import restore_tuned
 from gistmeter.models.vocabulary import Vocabulary
+from gistmeter.text.factors import load_pipeline
 from gistmeter.training.blanks import BlankDrawer, CutText, Mix, cut_pairs
+from gistmeter.training.factors import factor_places
 from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import read_pairs
@@ -72,6 +76,8 @@ class FillTask:
         rng = random.Random(seed)
         lengths = [options.lengths[at % len(options.lengths)] for at in range(options.held_out)]
         self.held_out = [validation.draw(rng, length, 1)[0] for length in sorted(lengths)]
+        factors = (validation.factor(rng, length) for length in sorted(lengths))
+        self.factors = [query for query in factors if query is not None]
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return new weights, which learn faster, and those that came with the encoder."""
@@ -98,6 +104,9 @@ class FillTask:
     def validate(self) -> dict[str, float]:
         """Measure with the right context and with another one: metrics live on the gap."""
         own, other = self._measure(self.held_out), self._measure(_swapped(self.held_out))
+        if self.factors:
+            own["factor_f1"] = self._factor_f1(self.factors)
+            other["factor_f1"] = self._factor_f1(_swapped(self.factors))
         return own | {f"{name}_other": value for name, value in other.items()}
 
     def _measure(self, queries: Sequence[Query]) -> dict[str, float]:
@@ -116,6 +125,18 @@ class FillTask:
                 found.setdefault(f"accuracy_{kind}", []).append(value)
         return {name: sum(values) / len(values) for name, values in sorted(found.items())}
 
+    def _factor_f1(self, queries: Sequence[Query]) -> float:
+        """Return the mean token F1 of factors (as bags of tokens), each blanked by itself."""
+        values = []
+        for start in range(0, len(queries), AT_ONCE):
+            batch = self._batch(queries[start : start + AT_ONCE])
+            logits, choices = self.model(batch)
+            best = mixed_probabilities(logits, choices, batch.context[batch.sources]).argmax(dim=1)
+            for row in range(len(batch.text)):
+                gold, said = (Counter(ids[batch.rows == row].tolist()) for ids in (batch.gold, best))
+                values.append((gold & said).total() / gold.total())  # both hold as many tokens
+        return sum(values) / len(values)
+
     def _batch(self, queries: Sequence[Query]) -> PairBatch:
         device = self.model.mask_vector.device
         return pair_batch(queries, mask_id=self.model.mask, pad_id=0, device=device)
@@ -126,7 +147,7 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
 
     Args:
         recipe: With `data.sets` (see `read_pairs`), `data.mix` (see `Mix`), `model.base` and `model.layers`,
-            and `model.batch` (see `FillOptions`).
+            `model.batch` (see `FillOptions`), and `model.start`, a reader whose weights it begins with.
         data: Folder of the files.
         folder: Where the checkpoints go, and in its folder `model`, the model.
         progress: Whether to show a bar on standard error.
@@ -155,8 +176,16 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
         dict.fromkeys(text for pair in training + validation for text in (pair.source, pair.candidate))
     )
     tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
-    learned, held = cut_pairs(training, tokens), cut_pairs(validation, tokens)
-    start_from_frequencies(model, learned)
+    factors = {}
+    if mix.factors:
+        candidates = list(dict.fromkeys(pair.candidate for pair in training + validation))
+        factors = factor_places(candidates, tokens, load_pipeline())
+    learned, held = cut_pairs(training, tokens, factors), cut_pairs(validation, tokens, factors)
+    start = recipe.model.get("start")
+    if start is None:
+        start_from_frequencies(model, learned)
+    else:
+        restore_tuned(model, find_model(str(start)))
     settings = recipe.training
     task = FillTask(
         model,
