@@ -3,63 +3,135 @@
 import argparse
 import json
 import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from gistmeter.app.specs import build_metrics, note
 from gistmeter.batch.formats import SUFFIXES
 from gistmeter.batch.rows import parse_fields, read_rows
+from gistmeter.batch.scores_file import ScoresFile
+from gistmeter.bench.remarks import remarks
 from gistmeter.bench.run import benchmark
-from gistmeter.core.errors import DataError
+from gistmeter.bench.tasks import Task, for_file, stem_of
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.report.table import benchmark_table
+
+Figures = list[dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskFile:
+    """A file of rows.
+
+    Args:
+        name: What its figures are filed under.
+        task: What is known of it.
+        rows: Those that could be read.
+    """
+
+    name: str
+    task: Task
+    rows: list[Row]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Score every task, correlate, print tables; write the figures after each metric."""
-    tasks = [(name, path, _rows(path, arguments)) for name, path in _task_files(arguments.data)]
-    judged = []
-    for name, path, rows in tasks:
-        if any(row.scores for row in rows):
-            judged.append((name, rows))
-        else:
-            note(arguments, f"{name}: left out, no row in {path} has human scores")
+    if not arguments.metrics and not arguments.scores:
+        raise UsageError("name a METRIC, or a file with --scores")
+    found = [_read(path, arguments) for path in _files(arguments.data)]
+    judged = [file for file in found if any(row.scores for row in file.rows)]
     if not judged:
         raise DataError(
             f'no row in {arguments.data} has human scores (a field like scores: {{"fluency": 4.3}})'
         )
+    own = _own_metrics(found, arguments)
     _write(arguments.json, [])  # a folder that cannot be written is better known before scoring
-    figures: list[dict[str, object]] = []
-    for label, metric in build_metrics(arguments):
-        for name, rows in judged:
-            result = benchmark(name, label, metric, rows, seed=arguments.seed)
-            figures += result.rows
-            _write(arguments.json, figures)
-            note(arguments, f"{name}: {label}: {len(rows)} rows in {result.seconds:.1f} s")
-    sys.stdout.write(benchmark_table(figures).rstrip("\n") + "\n")
+    for file in judged:
+        for remark in remarks(file.task, file.rows):
+            note(arguments, f"{file.name}: {remark}")
+    figures: Figures = []
+    metrics = build_metrics(arguments)
+    everywhere = [(label, {file.name: metric for file in judged}) for label, metric in metrics]
+    for label, by_file in own + everywhere:
+        for file in judged:
+            if file.name in by_file:
+                figures += _measured(file, label, by_file[file.name], arguments)
+                _write(arguments.json, figures)
+    shown = [row | {"dimension": _shown(row, judged)} for row in figures]
+    sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
     return 0
 
 
-def _task_files(data: str) -> list[tuple[str, Path]]:
-    """Return each file of rows with the name of its task; files are never pooled."""
+def _files(data: str) -> list[Path]:
+    """Return each file of rows; files are never pooled."""
     path = Path(data)
-    files = (
-        sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES)) if path.is_dir() else [path]
-    )
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
     if not files:
         raise DataError(f"no files of rows in {data}; they end with {', '.join(SUFFIXES)}")
-    return [(file.name.removesuffix(".gz").rpartition(".")[0] or file.name, file) for file in files]
+    return files
 
 
-def _rows(path: Path, arguments: argparse.Namespace) -> list[Row]:
-    rows = list(islice(read_rows(path, fields=parse_fields(arguments.fields)), arguments.limit))
-    bad = [row.problem for row in rows if row.problem is not None]
+def _read(path: Path, arguments: argparse.Namespace) -> _TaskFile:
+    task = for_file(path)
+    read = list(islice(read_rows(path, fields=parse_fields(arguments.fields)), arguments.limit))
+    bad = [row.problem for row in read if row.problem is not None]
     if bad:
         note(arguments, f"{path}: {len(bad)} rows could not be read and are left out; first: {bad[0]}")
-    return [row for row in rows if row.problem is None]
+    rows = [row for row in read if row.problem is None]
+    if not any(row.scores for row in rows):
+        note(arguments, f"{stem_of(path)}: left out, no row in {path} has human scores")
+    return _TaskFile(stem_of(path), task, rows)
 
 
-def _write(path: str | None, figures: list[dict[str, object]]) -> None:
+def _own_metrics(
+    found: Sequence[_TaskFile], arguments: argparse.Namespace
+) -> list[tuple[str, Mapping[str, Metric]]]:
+    """Return the columns of the files of scores: each with its label, and as a metric a file of rows."""
+    ids = {file.name: [row.example.id for row in file.rows] for file in found}
+    files = [ScoresFile.read(path) for path in dict.fromkeys(arguments.scores)]
+    names = Counter(name for file in files for name in file.columns) + Counter(arguments.metrics)
+    own: list[tuple[str, Mapping[str, Metric]]] = []
+    for file in files:
+        if file.left_out:
+            note(arguments, f"{file.path}: no numbers, left out: {', '.join(file.left_out)}")
+        matched = file.match(ids, whole=arguments.limit is None)
+        for name in (name for name in ids if name not in matched):
+            note(arguments, f"{name}: {file.path} has no scores for it")
+        for at, name in enumerate(file.columns):
+            label = name if names[name] == 1 else f"{file.path}:{name}"
+            own.append((label, {task: columns[at] for task, columns in matched.items()}))
+    return own
+
+
+def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Figures:
+    """Return the figures at the levels that make sense, and say which cannot be."""
+    result = benchmark(file.name, label, metric, file.rows, seed=arguments.seed)
+    note(arguments, f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
+    problems: dict[tuple[object, object], list[str]] = {}
+    for row in result.rows:
+        if "problem" in row and row["level"] == "flat":
+            problems.setdefault((row["part"], row["problem"]), []).append(str(row["dimension"]))
+    for (part, problem), dimensions in problems.items():
+        what = label if part == "value" else f"{label}/{part}"
+        note(arguments, f"{file.name}: {what}: no correlation with {', '.join(dimensions)}: {problem}")
+    return [row for row in result.rows if row["level"] in file.task.levels]
+
+
+def _shown(row: Mapping[str, object], files: Sequence[_TaskFile]) -> str:
+    """Return a dimension as a table names it: one of which less is better says so."""
+    task = next(file.task for file in files if file.name == row["task"])
+    name = str(row["dimension"])
+    return f"{name} (less is better)" if task.dimension(name).orientation < 0 else name
+
+
+def _write(path: str | None, figures: Figures) -> None:
     if path is None:
         return
     try:

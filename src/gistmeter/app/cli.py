@@ -8,10 +8,13 @@ from typing import TypeAlias
 
 from gistmeter import __version__
 from gistmeter.app.specs import METRIC_HELP
+from gistmeter.bench.render import SUITE_NAMES
 from gistmeter.catalog import TASKS
 from gistmeter.core.errors import GistmeterError
 
 INTERRUPTED = 130
+BACKENDS = ("auto", "torch", "openvino")
+DTYPES = ("fp32", "bf16", "int8")
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -58,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
     _add_benchmark(commands)
+    _add_data(commands)
     _add_models(commands)
     _add_train(commands)
     return parser
@@ -102,9 +106,35 @@ def _add_benchmark(commands: Commands) -> None:
         description="Correlate metrics with the human judgements in rows' `scores`.",
     )
     benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human scores")
+    benchmark.add_argument(
+        "--scores",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="csv or jsonl with id and columns of numbers, each a metric of your own; may be repeated",
+    )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
-    _add_common(benchmark)
+    suites = benchmark.add_argument_group("suites: the papers' tables beside what is measured")
+    suites.add_argument("--suite", metavar="NAME", help=f"{', '.join(SUITE_NAMES)}, or all")
+    suites.add_argument(
+        "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
+    )
+    suites.add_argument("--cache", metavar="FOLDER", help="scores are kept here (default: the user's cache)")
+    _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
+
+
+def _add_data(commands: Commands) -> None:
+    data = commands.add_parser(
+        "data",
+        help="list or fetch human judgements",
+        description="List the sets of human judgements that are known, or fetch some from their authors.",
+    )
+    data.add_argument("action", nargs="?", choices=["list", "fetch"], default="list", help="list (default)")
+    data.add_argument("names", nargs="*", metavar="NAME", help="what to fetch")
+    data.add_argument("--quiet", action="store_true", help="no notes")
+    data.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    data.set_defaults(run=_run_data)
 
 
 def _add_models(commands: Commands) -> None:
@@ -115,6 +145,12 @@ def _add_models(commands: Commands) -> None:
     )
     models.add_argument(
         "action", nargs="?", choices=["list", "verify"], default="list", help="list (default)"
+    )
+    models.add_argument(
+        "--dtype", choices=DTYPES[1:], help="with verify: print the share of decisions that change"
+    )
+    models.add_argument(
+        "--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)"
     )
     models.add_argument("--debug", action="store_true", help="show a traceback when something fails")
     models.set_defaults(run=_run_models)
@@ -136,8 +172,8 @@ def _add_train(commands: Commands) -> None:
     train.set_defaults(run=_run_train)
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("metrics", metavar="METRIC", nargs="+", help="a metric, see below")
+def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
+    parser.add_argument("metrics", metavar="METRIC", nargs=metrics, help="a metric, see below")
     group = parser.add_argument_group("common")
     group.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
     group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
@@ -145,8 +181,12 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--model", metavar="PATH_OR_ID", help="a folder, or a Hub id[@revision]")
     group.add_argument("--dimension", metavar="NAME", help="the quality asked for (maskeval): fluency, …")
     group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
-    group.add_argument("--dtype", default="fp32", choices=["fp32", "bf16"], help="precision of the models")
+    group.add_argument("--dtype", default="fp32", choices=DTYPES, help="precision; int8 is OpenVINO's")
+    group.add_argument("--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)")
     group.add_argument("--batch-tokens", type=_positive, metavar="N", help="tokens through a model at once")
+    group.add_argument(
+        "--cache-mb", type=_not_negative, default=256, metavar="N", help="of encoded texts kept"
+    )
     group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
     group.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
     group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
@@ -159,6 +199,10 @@ def _positive(text: str) -> int:
     return number
 
 
+def _not_negative(text: str) -> int:
+    return int(text) and _positive(text)
+
+
 def _run_score(arguments: argparse.Namespace) -> int:
     from gistmeter.app.score import run
 
@@ -166,7 +210,17 @@ def _run_score(arguments: argparse.Namespace) -> int:
 
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
+    if arguments.suite:
+        from gistmeter.app.suite import run as run_suite
+
+        return run_suite(arguments)
     from gistmeter.app.benchmark import run
+
+    return run(arguments)
+
+
+def _run_data(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.data import run
 
     return run(arguments)
 

@@ -8,22 +8,33 @@ Three levels, which answer different questions and must never be compared with e
 """
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from gistmeter.bench.resampling import (
+    NOTHING,
+    Draw,
+    Floats,
+    Labels,
+    at,
+    flat_draws,
+    interval,
+    is_constant,
+    mean_draws,
+    means,
+    pearson,
+    rows_of,
+    system_draws,
+    within_draws,
+)
 from gistmeter.core.report import RESAMPLES, group_weights
 
 Level = Literal["flat", "document", "system"]
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-Labels = Sequence[str | None]
-Draw = Callable[[Sequence[str]], Counts]  # n groups -> how often each is drawn (resamples, n)
-ROUNDING = 1e-12  # a spread below this share of the size is rounding, not a difference
+Drawn = Literal["document", "system"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +50,9 @@ class Correlation:
         pearson: Pearson's r.
         spearman: Spearman's rho, ties ranked by their mean.
         kendall: Kendall's tau-b.
-        low: Lower end of the 95 % bootstrap interval of `pearson`, documents drawn with replacement.
+        low: Lower end of the 95 % bootstrap interval of `pearson`.
         high: Upper end.
+        problem: Why the correlations are undefined; None where they are not.
     """
 
     level: Level
@@ -51,6 +63,7 @@ class Correlation:
     kendall: float
     low: float
     high: float
+    problem: str | None = None
 
 
 def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from it
@@ -60,6 +73,7 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
     documents: Labels,
     systems: Labels,
     level: Level,
+    by: Drawn = "document",
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Correlation:
@@ -69,8 +83,9 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
     counted. A row that names no system is left out at system level. Values that differ by rounding alone
     (by less than 1e-12 of the largest) are the same, and have no correlation with anything.
 
-    The interval draws documents. A row that names no document is one of its own; at flat level, rows are
-    drawn where all are of one document. The other levels need two documents that are known. A resample
+    The interval draws documents: what would other texts by the same systems give? Or it draws systems: what
+    would other systems give on the same texts? A row that names no document (or system) is one of its own;
+    at flat level, rows are drawn where all are of one. The other levels need two that are known. A resample
     in which the correlation is undefined is left out.
 
     Args:
@@ -79,6 +94,7 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
         documents: What each row is about, or None.
         systems: What produced each row, or None.
         level: Over what to correlate.
+        by: What the interval draws.
         resamples: How many times to draw.
         seed: Of the bootstrap; metrics with values for the same documents see the same draws.
 
@@ -98,13 +114,14 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
     with np.errstate(all="ignore"):  # what cannot be computed comes out as NaN
         match level:
             case "flat":
-                found = _flat(x[kept], y[kept], _at(documents, kept), draw)
+                found = _flat(x[kept], y[kept], at(documents if by == "document" else systems, kept), draw)
             case "document":
-                return _within_documents(x[judged], y[judged], _at(documents, judged), draw)
+                labels = at(documents, judged), at(systems, judged)
+                return _within_documents(x[judged], y[judged], *labels, by, draw)
             case "system":
-                named = np.array([at for at in kept if systems[at]], dtype=int)
-                groups = (_at(systems, named), _at(documents, named))
-                found = _between_systems(x[named], y[named], *groups, draw)
+                named = np.array([row for row in kept if systems[row]], dtype=int)
+                labels = at(documents, named), at(systems, named)
+                found = _between_systems(x[named], y[named], *labels, by, draw)
     return replace(found, n_undefined=len(judged) - len(kept))
 
 
@@ -112,6 +129,8 @@ def benchmark_row(
     task: str, metric: str, part: str, dimension: str, correlation: Correlation, signature: str
 ) -> dict[str, object]:
     """Return a correlation as `benchmark --json` writes it; a number that is undefined is None.
+
+    The row says under "problem" why the correlations are undefined, and has no such key where they are not.
 
     Args:
         task: Which human judgements: the data set.
@@ -124,127 +143,65 @@ def benchmark_row(
     names = {"task": task, "metric": metric, "part": part, "dimension": dimension}
     items = asdict(correlation).items()
     figures = {name: None if isinstance(x, float) and math.isnan(x) else x for name, x in items}
-    return names | figures | {"signature": signature}
+    problem = figures.pop("problem")
+    return names | figures | {"signature": signature} | ({"problem": problem} if problem else {})
 
 
-def _flat(x: Floats, y: Floats, documents: Labels, draw: Draw) -> Correlation:
-    names, member = _groups(documents)
-    if len(names) < 2:
-        names, member = _groups([None] * len(x))
-    found = _all_three(x, y)
-    drawn: Floats = np.empty(0)
-    if len(names) > 1 and not math.isnan(found[0]):
-        columns = _sums(np.ones_like(x), _scaled(x), _scaled(y))  # (rows, 6)
-        totals = np.stack([np.bincount(member, column, len(names)) for column in columns.T], axis=1)
-        drawn = _pearson_of_sums(np.asarray(draw(names) @ totals, dtype=float))
-    return Correlation("flat", len(x), 0, *found, *_interval(drawn))
+def _flat(x: Floats, y: Floats, groups: Labels, draw: Draw) -> Correlation:
+    found, problem = _all_three(x, y), _problem(x, y, "row")
+    drawn = flat_draws(x, y, groups, draw) if problem is None else NOTHING
+    return Correlation("flat", len(x), 0, *found, *interval(drawn), problem)
 
 
-def _within_documents(x: Floats, y: Floats, documents: Labels, draw: Draw) -> Correlation:
-    named = np.array([at for at, document in enumerate(documents) if document], dtype=int)
-    names, member = _groups(_at(documents, named))
-    groups = (named[group] for group in _rows_of(member, len(names)))
-    kept = [group[np.isfinite(x[group])] for group in groups]
-    found = np.array([_all_three(x[group], y[group]) for group in kept]).reshape(-1, 3)
-    defined = np.isfinite(found[:, 0])
-    found = found[defined]
-    r, rho, tau = map(float, found.mean(axis=0) if len(found) else np.full(3, math.nan))
-    drawn: Floats = np.empty(0)
-    if len(found) > 1:
-        weights = draw([name for name, good in zip(names, defined, strict=True) if good])
-        drawn = weights @ found[:, 0] / weights.sum(axis=1)
-    return Correlation("document", len(found), len(names) - len(found), r, rho, tau, *_interval(drawn))
+def _within_documents(
+    x: Floats, y: Floats, documents: Labels, systems: Labels, by: Drawn, draw: Draw
+) -> Correlation:
+    named = np.array([row for row, document in enumerate(documents) if document], dtype=int)
+    names, groups = rows_of(at(documents, named))
+    rows = [named[group][np.isfinite(x[named[group]])] for group in groups]
+    found = np.array([_all_three(x[group], y[group]) for group in rows]).reshape(-1, 3)
+    defined = np.flatnonzero(np.isfinite(found[:, 0]))
+    n, n_undefined = len(defined), len(found) - len(defined)
+    if not n:
+        nan, problem = math.nan, "in no document do both values and judgements differ"
+        return Correlation("document", 0, n_undefined, nan, nan, nan, nan, nan, problem)
+    if by == "document":
+        resampled = mean_draws(found[defined, 0], at(names, defined), draw)
+    else:
+        resampled = within_draws(x, y, [rows[document] for document in defined], systems, draw)
+    r, rho, tau = map(float, found[defined].mean(axis=0))
+    return Correlation("document", n, n_undefined, r, rho, tau, *interval(resampled))
 
 
-def _between_systems(x: Floats, y: Floats, systems: Labels, documents: Labels, draw: Draw) -> Correlation:
-    names, system = _groups(systems)
-    rows = _rows_of(system, len(names))
-    # An exact sum does not depend on the order of the rows, so that equal means are equal, and tie.
-    mean_x, mean_y = (np.array([math.fsum(side[at]) / len(at) for at in rows]) for side in (x, y))
-    found = _all_three(mean_x, mean_y)
-    drawn: Floats = np.empty(0)
-    if len(set(filter(None, documents))) > 1 and not math.isnan(found[0]):
-        keys, member = _groups(documents)
-        drawn = _system_resamples((_scaled(x), _scaled(y)), system, member, draw(keys))
-    return Correlation("system", len(names), 0, *found, *_interval(drawn))
-
-
-def _system_resamples(
-    sides: tuple[Floats, Floats], system: Counts, document: Counts, weights: Counts
-) -> Floats:
-    """Correlate the systems' means anew under each drawing of documents; weights (resamples, documents)."""
-    from scipy.sparse import coo_array
-
-    def totals(column: Floats) -> Floats:
-        shape = (int(system.max()) + 1, weights.shape[1])
-        grid = coo_array((column, (system, document)), shape=shape).tocsr()
-        return np.asarray(grid @ weights.T).T  # (resamples, systems)
-
-    count = totals(np.ones_like(sides[0]))
-    mean_x, mean_y = (np.where(count > 0, totals(side) / count, 0.0) for side in sides)
-    return _pearson_of_sums(_sums((count > 0).astype(float), mean_x, mean_y).sum(axis=1))
+def _between_systems(
+    x: Floats, y: Floats, documents: Labels, systems: Labels, by: Drawn, draw: Draw
+) -> Correlation:
+    names, rows = rows_of(systems)
+    mean_x, mean_y = means(x, rows), means(y, rows)
+    found, problem = _all_three(mean_x, mean_y), _problem(mean_x, mean_y, "system")
+    resampled = NOTHING
+    if problem is None and by == "system":
+        resampled = flat_draws(mean_x, mean_y, names, draw)
+    elif problem is None:
+        resampled = system_draws(x, y, systems, documents, draw)
+    return Correlation("system", len(names), 0, *found, *interval(resampled), problem)
 
 
 def _all_three(x: Floats, y: Floats) -> tuple[float, float, float]:
     """Return Pearson's, Spearman's and Kendall's correlation; NaN where a side is constant."""
     from scipy.stats import kendalltau, rankdata
 
-    if len(x) < 2 or _is_constant(x) or _is_constant(y):
-        return math.nan, math.nan, math.nan
-    return _pearson(x, y), _pearson(rankdata(x), rankdata(y)), float(kendalltau(x, y).statistic)
+    r = pearson(x, y)
+    if math.isnan(r):
+        return r, r, r
+    # The method is of the p, which nobody reads: the exact one takes long, the other fails on two rows.
+    tau = kendalltau(x, y, method="asymptotic" if len(x) > 2 else "auto").statistic
+    return r, pearson(rankdata(x), rankdata(y)), float(tau)
 
 
-def _is_constant(x: Floats) -> bool:
-    return bool(np.ptp(x) <= ROUNDING * np.abs(x).max())
-
-
-def _pearson(x: Floats, y: Floats) -> float:
-    a, b = _scaled(x), _scaled(y)
-    return float(np.clip(a / np.linalg.norm(a) @ (b / np.linalg.norm(b)), -1, 1))
-
-
-def _scaled(x: Floats) -> Floats:
-    """Shift the mean to 0 and scale to at most 1, so that sums of squares neither cancel nor overflow."""
-    shifted = x - x.mean()
-    return np.asarray(shifted / np.abs(shifted).max())
-
-
-def _sums(weight: Floats, x: Floats, y: Floats) -> Floats:
-    """Return what adds up to a weighted Pearson correlation: w, wx, wy, wxx, wyy, wxy on a last axis."""
-    wx, wy = weight * x, weight * y
-    return np.stack([weight, wx, wy, wx * x, wy * y, wx * y], axis=-1)
-
-
-def _pearson_of_sums(sums: Floats) -> Floats:
-    """Return Pearson's r for each row of sums (rows, 6); NaN where a side is constant."""
-    n, x, y, xx, yy, xy = sums.T
-    variance_x, variance_y = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2
-    defined = (variance_x > ROUNDING * xx / n) & (variance_y > ROUNDING * yy / n)
-    r = (xy / n - x * y / n**2) / np.sqrt(variance_x * variance_y)
-    return np.where(defined, np.clip(r, -1, 1), np.nan)
-
-
-def _interval(drawn: Floats) -> tuple[float, float]:
-    drawn = drawn[np.isfinite(drawn)]
-    if not len(drawn):
-        return math.nan, math.nan
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return float(low), float(high)
-
-
-def _at(labels: Labels, rows: Counts) -> list[str | None]:
-    return [labels[row] for row in rows]
-
-
-def _groups(labels: Labels) -> tuple[list[str], Counts]:
-    """Return the groups' names and the group of each row; a row without a label is a group of its own."""
-    keys = [label or f"\0{at}" for at, label in enumerate(labels)]
-    names = list(dict.fromkeys(keys))
-    place = {name: at for at, name in enumerate(names)}
-    return names, np.array([place[key] for key in keys], dtype=int)
-
-
-def _rows_of(member: Counts, count: int) -> list[Counts]:
-    """Return the rows of each group."""
-    ends = np.cumsum(np.bincount(member, minlength=count))
-    return np.split(np.argsort(member, kind="stable"), ends[:-1])[:count]
+def _problem(x: Floats, y: Floats, what: str) -> str | None:
+    if len(x) < 2:
+        return f"fewer than two {what}s have a value and a judgement"
+    if is_constant(x):
+        return f"the metric gives every {what} the same value"
+    return f"people gave every {what} the same score" if is_constant(y) else None
