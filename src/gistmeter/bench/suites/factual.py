@@ -1,0 +1,172 @@
+"""Factual consistency: ClozE's table 2 for each set, its time a summary, and the ablations of table 6."""
+
+from collections.abc import Sequence
+
+from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
+from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.core.row import Row
+
+SETS = {
+    "xsumfaith": ("XSumFaith", "faithful_char_share"),
+    "summeval": ("SummEval", "consistency"),
+    "frank_cnndm": ("FRANK-CNN/DM", "Factuality"),
+    "frank_xsum": ("FRANK-XSum", "Factuality"),
+    "qags_cnndm": ("QAGS-CNN/DM", "consistency"),
+    "qags_xsum": ("QAGS-XSum", "consistency"),
+}
+"""What the paper calls each task, and what people judged; never pooled."""
+# Pearson's r in hundredths, in the order of SETS.
+TABLE2: dict[str, tuple[str | None, tuple[float, ...]]] = {
+    "BERTScore": ("bertscore:against=source,value=precision", (20.00, 24.19, 41.69, 19.26, 57.19, 1.83)),
+    "BLANC-help": (None, (10.94, 17.08, 23.68, 12.22, 18.50, 4.01)),
+    "FactCC": (None, (4.78, 42.11, 51.87, 8.15, 57.63, 34.16)),
+    "ANLI": (None, (16.00, 43.00, 53.00, 18.00, 65.00, 39.00)),
+    "SUMMAC": (None, (6.93, 49.67, 56.19, 32.24, 57.30, 44.01)),
+    "SummaQA": (None, (14.82, 14.69, 16.14, 6.19, 28.28, 9.90)),
+    "FEQA": (None, (29.44, 43.71, 52.50, 14.96, 55.81, 31.72)),
+    "QAGS (factsumm)": (None, (11.90, 20.32, 26.06, 10.64, 22.65, 22.22)),
+    "QUALS": (None, (36.81, 27.32, 49.21, 20.32, 56.97, 19.47)),
+    "QuestEval": (None, (46.38, 37.75, 52.66, 30.05, 53.39, 27.81)),
+    "QAFactEval": (None, (33.93, 61.06, 67.60, 38.42, 71.66, 49.03)),
+    "ClozE-R +confidence": ("cloze", (19.22, 48.01, 55.12, 23.54, 65.59, 29.37)),
+    "ClozE-B +confidence": ("cloze", (20.44, 36.47, 42.12, 20.89, 61.01, 21.99)),
+}
+MODEL_OF = {"ClozE-B +confidence": "KenLee/ClozE-bart-base-cnndm"}
+CONTROLS = {
+    "SPEED against the source": "speed:against=source",
+    "MaskEval": "maskeval",
+    "copied words": "extractive",
+    "new bigrams": "novelty",
+}
+# ClozE-R; the extractors are spaCy pipelines, which count here where they are installed.
+TABLE6: dict[tuple[str, str, bool], tuple[float, ...]] = {
+    ("summary", "en_core_web_sm", False): (16.45, 44.29, 49.70, 21.33, 65.76, 27.79),
+    ("summary", "en_core_web_sm", True): (17.19, 45.60, 49.39, 21.93, 66.30, 24.97),
+    ("summary", "en_core_web_trf", False): (18.67, 43.81, 49.31, 23.15, 65.24, 32.36),
+    ("summary", "en_core_web_trf", True): (19.20, 45.05, 48.71, 23.63, 65.90, 29.37),
+    ("sentence", "en_core_web_sm", False): (16.45, 47.17, 57.27, 21.27, 65.20, 27.79),
+    ("sentence", "en_core_web_sm", True): (17.09, 47.97, 56.82, 21.89, 64.93, 24.97),
+    ("sentence", "en_core_web_trf", False): (18.66, 47.09, 55.38, 23.10, 66.12, 32.36),
+    ("sentence", "en_core_web_trf", True): (19.22, 48.01, 55.12, 23.54, 65.59, 29.37),
+}
+SECONDS = {
+    "FactCC": 0.06,
+    "SUMMAC": 0.19,
+    "SummaQA": 3.39,
+    "FEQA": 3.00,
+    "QAGS (factsumm)": 2.20,
+    "QUALS": 1.01,
+    "QuestEval": 4.37,
+    "QAFactEval": 1.96,
+    "ClozE-R +confidence": 0.23,
+    "ClozE-B +confidence": 0.19,
+}
+TIMED = "qags_cnndm"
+
+
+def run(bench: Bench) -> Result:
+    """Measure every set by itself."""
+    tables, seconds = [], []
+    for at, (task, (title, dimension)) in enumerate(SETS.items()):
+        lines, cut = _cases(at, dimension), _ablations(at, dimension)
+        try:
+            rows = bench.take(task)
+        except NotRunError as reason:
+            tables.append(Table(title, absent([*lines, *cut], [dimension], f"not there: {reason}")))
+            continue
+        # Scored together: with and without confidence, the same blanks are filled.
+        bench.prepare(bench.wanted([*lines, *cut]), rows)
+        notes = (_less(rows),)
+        tables.append(Table(f"{title} (ClozE, table 2)", compare(bench, rows, lines, [dimension]), notes))
+        tables.append(Table(f"{title}, ablations (ClozE, table 6)", compare(bench, rows, cut, [dimension])))
+        seconds += _seconds(bench, lines, rows, title)
+    seconds += [
+        Line(label, f"seconds a summary, {SETS[TIMED][0]}", paper=paper, note="the paper's")
+        for label, paper in SECONDS.items()
+        if not bench.only
+    ]
+    tables.append(Table("Time a summary (ClozE, table 2)", tuple(seconds), ("The paper's: an RTX 3090.",)))
+    shown = tuple(table for table in tables if table.lines)
+    return Result(shown, (_figure(shown),), tuple(_says(shown)))
+
+
+def _cases(at: int, dimension: str) -> list[Case]:
+    paper = [
+        Case(label, metric, paper={dimension: figures[at] / 100}, model=MODEL_OF.get(label))
+        for label, (metric, figures) in TABLE2.items()
+    ]
+    return [*paper, *(Case(label, metric) for label, metric in CONTROLS.items())]
+
+
+def _ablations(at: int, dimension: str) -> list[Case]:
+    """Return table 6, and the same four ways with the pipeline that ships."""
+    cases = []
+    for (level, pipeline, sure), figures in TABLE6.items():
+        metric = f"cloze:level={level},pipeline={pipeline},confidence={str(sure).lower()}"
+        cases.append(Case(_way(level, pipeline, sure), metric, paper={dimension: figures[at] / 100}))
+    for level in ("summary", "sentence"):
+        # With confidence first: what comes second is spared the filling, and its time says nothing.
+        for sure in (True, False):
+            metric = f"cloze:level={level},confidence={str(sure).lower()}"
+            cases.append(Case(_way(level, "en, which ships", sure), metric))
+    return cases
+
+
+def _way(level: str, pipeline: str, sure: bool) -> str:
+    return f"{level} level, {pipeline}{', confidence' if sure else ''}"
+
+
+def _less(rows: Sequence[Row]) -> str:
+    documents = {row.example.doc_id for row in rows}
+    return f"{len(rows)} rows, {len(documents)} documents."
+
+
+def _seconds(bench: Bench, cases: Sequence[Case], rows: Sequence[Row], title: str) -> list[Line]:
+    """Return what a summary cost when it was scored, on whatever machine that was."""
+    lines = []
+    for case in bench.wanted(cases):
+        try:
+            seconds, signature = bench.seconds(case, rows), bench.metric(case).signature.text
+        except NotRunError:
+            continue
+        what = f"seconds a summary, {title}"
+        metric = case.metric or ""
+        lines.append(Line(case.label, what, seconds, metric=metric, n=len(rows), signature=signature))
+    return lines
+
+
+def _figure(tables: Sequence[Table]) -> Figure:
+    """Draw our figures and the paper's for ClozE, set by set."""
+    found = [
+        (table.title.partition(" (")[0], line)
+        for table in tables
+        for line in table.lines
+        if line.label == "ClozE-R +confidence" and not line.dimension.startswith("seconds")
+    ]
+    names, lines = tuple(name for name, _ in found), [line for _, line in found]
+    series = (
+        Series("ours", names, tuple(line.ours for line in lines)),
+        Series("paper", names, tuple(line.paper for line in lines)),
+    )
+    return Figure("cloze", "ClozE, set by set", "", "flat Pearson", series, connected=False)
+
+
+def _says(tables: Sequence[Table]) -> list[str]:
+    """Hold ClozE against the best control of each set."""
+    said = []
+    for table in tables:
+        if "table 2" not in table.title or table.title.startswith("Time"):
+            continue
+        found = {line.label: line for line in table.lines if line.ours is not None}
+        cloze = found.pop("ClozE-R +confidence", None)
+        if cloze is None or not found:
+            continue
+        best = max(found.values(), key=lambda line: line.ours or 0.0)
+        said.append(
+            f"{table.title.partition(' (')[0]}: ClozE {cloze.ours:.2f}, the best control `{best.metric}` "
+            f"{best.ours:.2f} ({cloze.n} rows)."
+        )
+    return said
+
+
+SUITE = Suite("factual", "Factual consistency, set by set", tuple(Data(task) for task in SETS), run)

@@ -1,0 +1,169 @@
+"""Linguistic quality: SUM-QE's table 1 and figure 3, and the sets that stand in where DUC is not there."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+
+from gistmeter.bench.correlate import Level
+from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
+from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.core.row import Row
+
+QUALITIES = {
+    "Q1": "grammaticality",
+    "Q2": "non_redundancy",
+    "Q3": "referential_clarity",
+    "Q4": "focus",
+    "Q5": "coherence",
+}
+"""What DUC calls each quality, and which of sumqe's parts it is."""
+YEARS = {"duc05": "DUC-05", "duc06": "DUC-06", "duc07": "DUC-07"}
+# Pearson's r between systems, by method and quality, in the order of YEARS.
+TABLE1: dict[str, dict[str, tuple[float, float, float]]] = {
+    "BEST-ROUGE": {
+        "Q1": (0.033, 0.331, 0.506), "Q2": (-0.064, -0.408, -0.496), "Q3": (0.166, 0.372, 0.407),
+        "Q4": (0.270, 0.475, 0.563), "Q5": (0.039, 0.023, 0.293),
+    },
+    "GPT-2": {"Q1": (0.637, 0.593, 0.675)},
+    "BERT-FR-LM": {"Q1": (0.025, 0.667, 0.566)},
+    "BERT-FR-NS": {"Q3": (-0.138, 0.494, 0.085), "Q4": (-0.106, 0.508, 0.089), "Q5": (-0.140, 0.285, 0.015)},
+    "BiGRU-ATT-M-5": {
+        "Q1": (0.040, 0.771, 0.584), "Q2": (-0.124, 0.399, 0.238), "Q3": (0.492, 0.719, 0.655),
+        "Q4": (0.160, 0.691, 0.657), "Q5": (-0.113, 0.540, 0.506),
+    },
+    "BERT-FT-S-1": {
+        "Q1": (0.817, 0.929, 0.930), "Q2": (0.499, 0.679, 0.689), "Q3": (0.796, 0.901, 0.936),
+        "Q4": (0.578, 0.853, 0.902), "Q5": (0.477, 0.810, 0.857),
+    },
+    "BERT-FT-M-1": {
+        "Q1": (0.805, 0.902, 0.896), "Q2": (0.494, 0.789, 0.799), "Q3": (0.761, 0.882, 0.891),
+        "Q4": (0.642, 0.842, 0.905), "Q5": (0.512, 0.726, 0.803),
+    },
+    "BERT-FT-M-5": {
+        "Q1": (0.802, 0.925, 0.902), "Q2": (0.471, 0.674, 0.740), "Q3": (0.732, 0.919, 0.895),
+        "Q4": (0.739, 0.911, 0.867), "Q5": (0.586, 0.892, 0.843),
+    },
+}  # fmt: skip
+OURS = "BERT-FT-M-5"
+STAND_INS: dict[str, dict[str, str]] = {
+    "chaganty_lq": {"grammar": "grammaticality", "redundancy": "non_redundancy"},
+    "summeval": {"fluency": "grammaticality", "coherence": "coherence"},
+    "dialsummeval": {"fluency": "grammaticality", "coherence": "coherence"},
+    "newsroom": {"fluency": "grammaticality", "coherence": "coherence"},
+}
+"""Other sets: what people judged, and the quality nearest to it."""
+UNIT = "standard deviations from the mean of the systems"
+FIGURE3 = {"Q2": "non_redundancy", "Q3": "referential_clarity"}
+
+
+def run(bench: Bench) -> Result:
+    """Measure DUC where it is there, and the other sets."""
+    tables, pictures = [], []
+    for at, (task, title) in enumerate(YEARS.items()):
+        table = _duc(bench, at, task, title)
+        tables.append(table)
+        if task in bench.rows:
+            pictures += _figures(bench, bench.rows[task], title, FIGURE3)
+    for task, names in STAND_INS.items():
+        tables.append(_stand_in(bench, task, names))
+        if task == "chaganty_lq" and task in bench.rows:
+            pictures += _figures(bench, bench.rows[task], task, names)
+    shown = tuple(table for table in tables if table.lines)
+    return Result(shown, tuple(pictures), tuple(_says(shown)))
+
+
+def _duc(bench: Bench, at: int, task: str, title: str) -> Table:
+    title = f"{title} (SUM-QE, table 1)"
+    try:
+        rows = bench.take(task)
+    except NotRunError as reason:
+        cases = [_case(label, None, columns, at) for label, columns in TABLE1.items()]
+        return Table(title, absent(cases, list(QUALITIES), f"not there: {reason}"))
+    lines = [
+        line
+        for quality, part in QUALITIES.items()
+        for label, columns in TABLE1.items()
+        for line in compare(bench, rows, [_case(label, part, columns, at)], [quality], "system")
+    ]
+    return Table(title, tuple(lines))
+
+
+def _case(label: str, part: str | None, columns: dict[str, tuple[float, float, float]], at: int) -> Case:
+    metrics = {OURS: "sumqe", "BEST-ROUGE": "rouge"}
+    paper = {quality: values[at] for quality, values in columns.items()}
+    return Case(label, metrics.get(label), part or "value" if label == OURS else "value", paper)
+
+
+def _stand_in(bench: Bench, task: str, names: dict[str, str]) -> Table:
+    """Measure each quality with sumqe's part of it, and with controls that know nothing of it."""
+    title = f"{task}: the nearest of DUC's qualities"
+    try:
+        rows = bench.take(task)
+    except NotRunError as reason:
+        cases = [Case("SUM-QE", "sumqe")]
+        return Table(title, absent(cases, list(names), f"not there: {reason}"))
+    lines: list[Line] = []
+    levels: tuple[Level, ...] = ("system", "flat")
+    for name, part in names.items():
+        cases = [Case(f"SUM-QE, {part.replace('_', ' ')}", "sumqe", part)]
+        if any(row.example.references for row in rows):
+            cases += [Case("ROUGE-L", "rouge"), Case("BERTScore-f", "bertscore")]
+        for level in levels:
+            lines += compare(bench, rows, cases, [name], level)
+    return Table(
+        title, tuple(lines), (f"{len(rows)} rows, {len({r.example.system for r in rows})} systems.",)
+    )
+
+
+def _figures(bench: Bench, rows: Sequence[Row], title: str, names: dict[str, str]) -> list[Figure]:
+    """Draw each system's mean judgement and mean prediction, the best system first (figure 3)."""
+    pictures = []
+    for name, part in names.items():
+        case = Case("SUM-QE", "sumqe", part)
+        try:
+            values = bench.values(case, rows) if bench.wanted([case]) else None
+        except NotRunError:
+            values = None
+        if values is None:
+            continue
+        human, ours = (
+            _by_system([row.scores.get(name) for row in rows], rows),
+            _by_system(values.tolist(), rows),
+        )
+        order = sorted(set(human) & set(ours), key=lambda system: -human[system])
+        series = (
+            Series("people", tuple(order), tuple(human[system] for system in order)),
+            Series("sumqe", tuple(order), tuple(ours[system] for system in order)),
+        )
+        figure = f"{title}, {name}".lower().replace(", ", "-")
+        pictures.append(Figure(figure, f"{title}, {name}: systems' means", "system", UNIT, series))
+    return pictures
+
+
+def _by_system(values: Sequence[float | None], rows: Sequence[Row]) -> dict[str, float]:
+    """Return systems' means, in standard deviations: sets and metrics have scales of their own."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for value, row in zip(values, rows, strict=True):
+        if value is not None and value == value and row.example.system:  # noqa: PLR0124 - NaN
+            groups[row.example.system].append(value)
+    means = {system: fmean(own) for system, own in groups.items()}
+    middle, spread = fmean(means.values()), pstdev(means.values()) or 1.0
+    return {system: (mean - middle) / spread for system, mean in means.items()}
+
+
+def _says(tables: Sequence[Table]) -> list[str]:
+    found = [line for table in tables for line in table.lines if line.metric.startswith("sumqe")]
+    said = [
+        f"{line.dimension} ({line.label}), {line.n} systems: {line.ours:.2f}."
+        for line in found
+        if line.ours is not None and line.level == "system"
+    ]
+    return said or ["Nothing here was measured with sumqe: see the lines for the reason."]
+
+
+SUITE = Suite(
+    "linguistic",
+    "Grammar, redundancy, clarity, focus, coherence",
+    tuple(map(Data, [*YEARS, *STAND_INS])),
+    run,
+)

@@ -1,0 +1,149 @@
+"""Simplification: the simplicity paper's tables 2 to 4, Simplicity-DA, and MaskEval's table 2 (MUSS)."""
+
+from collections.abc import Mapping, Sequence
+
+from gistmeter.bench.suite import Case, Data, Figure, Result, Series, Suite, Table, figures
+from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.core.row import Row
+
+ORDER = "meaning fluency simplicity"
+DIMENSIONS = ORDER.split()
+UNTUNED = "no encoder fine-tuned as in the paper's section 3.3: our line is without that step"
+TABLE2 = (
+    Case("BLEU", "bleu", paper=figures(ORDER, 0.46, 0.24, 0.17)),
+    Case("SARI", "sari", paper=figures(ORDER, 0.23, 0.15, 0.22)),
+    Case("BERTScore", "bertscore", paper=figures(ORDER, 0.60, 0.38, 0.30)),
+    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.55, 0.53, 0.42), note=UNTUNED),
+)
+TABLE3 = (
+    Case("BLEU", "bleu", paper=figures(ORDER, 0.59, 0.42, 0.36)),
+    Case("SARI", "sari", paper=figures(ORDER, 0.12, 0.11, 0.25)),
+    Case("BERTScore", "bertscore", paper=figures(ORDER, 0.62, 0.44, 0.35)),
+    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.59, 0.53, 0.44), note=UNTUNED),
+)
+TABLE4 = (
+    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.59, 0.53, 0.44), note=UNTUNED),
+    Case(
+        "− weighting",
+        "simplicity:value=rel_f1,weight=uniform",
+        paper=figures(ORDER, 0.73, 0.53, 0.38),
+        note=UNTUNED,
+    ),
+    Case("− input", "simplicity", paper=figures(ORDER, 0.71, 0.53, 0.53), note=UNTUNED),
+    Case("− fine-tuning", "simplicity:value=rel_f1", paper=figures(ORDER, 0.55, 0.50, 0.39)),
+)
+DA = (
+    Case("BERTScore precision", "bertscore", "precision", figures(ORDER, 0.701, 0.654, 0.617)),
+    Case("BERTScore F1", "bertscore", "f1", figures(ORDER, 0.762, 0.632, 0.573)),
+    Case("BLEU", "bleu", paper=figures(ORDER, 0.610, 0.487, 0.496)),
+    Case("SARI", "sari", paper=figures(ORDER, 0.510, 0.333, 0.359)),
+    Case("simplicity, precision", "simplicity", "precision"),
+    Case("simplicity, F1", "simplicity", "f1"),
+    Case("simplicity of the words", "simplicity", "simplicity"),
+    Case("relative to the input", "simplicity:value=rel_f1"),
+)
+MUSS_ORDER = "adequacy fluency"
+MUSS = (
+    Case("ROUGE-1", "rouge", "rouge1_f1", figures(MUSS_ORDER, 0.416, 0.261)),
+    Case("ROUGE-L", "rouge", "rougeL_f1", figures(MUSS_ORDER, 0.409, 0.254)),
+    Case("SacreBLEU", "bleu", paper=figures(MUSS_ORDER, 0.327, 0.224)),
+    Case("BERTScore", "bertscore", paper=figures(MUSS_ORDER, 0.375, 0.214)),
+    Case("BLEURT", None, paper=figures(MUSS_ORDER, 0.377, 0.318)),
+    Case("PRISM", None, paper=figures(MUSS_ORDER, 0.586, 0.269)),
+    Case("MaskEval, uniform", "maskeval", paper=figures(MUSS_ORDER, 0.565, 0.303)),
+    Case("MaskEval, fluency", "maskeval:dimension=fluency", paper=figures(MUSS_ORDER, 0.439, 0.261)),
+    Case("MaskEval, consistency", "maskeval:dimension=consistency", paper=figures(MUSS_ORDER, 0.494, 0.308)),
+    Case("MaskEval, coherence", "maskeval:dimension=coherence", paper=figures(MUSS_ORDER, 0.373, 0.307)),
+    Case("MaskEval, relevance", "maskeval:dimension=relevance", paper=figures(MUSS_ORDER, 0.610, 0.372)),
+)
+LANGUAGES = ("en", "fr", "es")
+RAW = "Our judgements are means of raw ratings; the paper puts each rater's on one scale first."
+TURK, DA_Z = "asset, TurkCorpus references", "simplicity_da, standardised"
+
+
+def run(bench: Bench) -> Result:
+    """Measure every table."""
+    parts = (
+        ("turk", "TurkCorpus references (simplicity paper, table 2)", (TURK,), TABLE2),
+        ("asset", "ASSET references (simplicity paper, table 3)", ("asset",), TABLE3),
+        ("ablations", "Ablations, ASSET references (simplicity paper, table 4)", ("asset",), TABLE4),
+        ("da", "Simplicity-DA (Alva-Manchego et al., 2021)", (DA_Z, "simplicity_da"), DA),
+    )
+    measured = {name: _table(bench, title, keys, cases) for name, title, keys, cases in parts}
+    tables = list(measured.values())
+    tables += [
+        _muss(bench, f"MUSS, {language} (MaskEval, table 2: all three languages)", f"muss_{language}")
+        for language in LANGUAGES
+    ]
+    tables = [table for table in tables if table.lines]
+    pictures = tuple(_figure(*item) for item in measured.items() if item[1].lines)
+    return Result(tuple(tables), pictures, tuple(_says(tables)))
+
+
+def _table(bench: Bench, title: str, keys: Sequence[str], cases: Sequence[Case]) -> Table:
+    """Measure on the first of some data that is there, with standardised judgements where there are any."""
+    there = [key for key in keys if key in bench.rows]
+    try:
+        rows = bench.take((there or keys)[0])
+    except NotRunError as reason:
+        return Table(title, absent(cases, DIMENSIONS, f"not there: {reason}"))
+    standard = _standardised(rows)
+    raw = standard is None and there[0] != DA_Z
+    return Table(title, compare(bench, standard or rows, cases, DIMENSIONS), (RAW,) if raw else ())
+
+
+def _standardised(rows: Sequence[Row]) -> list[Row] | None:
+    """Return rows with the judgements that stand under `meaning_z` and the like, if any do."""
+    if not any(f"{name}_z" in row.scores for row in rows for name in DIMENSIONS):
+        return None
+    return [Row(row.example, _z(row.scores)) for row in rows]
+
+
+def _z(scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: scores[f"{name}_z"] for name in DIMENSIONS if f"{name}_z" in scores}
+
+
+def _muss(bench: Bench, title: str, key: str) -> Table:
+    try:
+        rows = bench.take(key)
+    except NotRunError as reason:
+        return Table(title, absent(MUSS, MUSS_ORDER.split(), f"not there: {reason}"))
+    return Table(title, compare(bench, rows, MUSS, MUSS_ORDER.split()))
+
+
+def _figure(name: str, table: Table) -> Figure:
+    """Draw the judgement of simplicity."""
+    lines = [line for line in table.lines if line.dimension == "simplicity" and line.ours is not None]
+    names = tuple(line.label for line in lines)
+    series = (
+        Series("ours", names, tuple(line.ours for line in lines)),
+        Series("paper", names, tuple(line.paper for line in lines)),
+    )
+    title = f"Correlation with simplicity: {table.title.partition(' (')[0]}"
+    return Figure(name, title, "", "flat Pearson", series, connected=False)
+
+
+def _says(tables: Sequence[Table]) -> list[str]:
+    """Name the best metric for simplicity in each table."""
+    said = []
+    for table in tables:
+        lines = [line for line in table.lines if line.dimension == "simplicity" and line.ours is not None]
+        if len(lines) > 1:
+            best = max(lines, key=lambda line: line.ours or 0.0)
+            where = f"[{best.low:.2f}, {best.high:.2f}]" if best.low is not None else ""
+            said.append(f"{table.title}: nearest to simplicity `{best.metric}`, {best.ours:.2f} {where}.")
+    return said
+
+
+SUITE = Suite(
+    "simplification",
+    "Simplifications, three qualities",
+    (
+        Data("asset"),
+        Data("asset", {"references": "references_turk"}, TURK),
+        Data("simplicity_da"),
+        Data("simplicity_da", {"scores": "scores_z"}, DA_Z),
+        *(Data(f"muss_{language}") for language in LANGUAGES),
+    ),
+    run,
+)

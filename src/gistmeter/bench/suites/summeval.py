@@ -1,0 +1,120 @@
+"""SummEval: MaskEval's table 1, SPEED's tables 1 to 8, and every metric there is."""
+
+from collections.abc import Mapping, Sequence
+
+from gistmeter.bench.suite import Case, Data, Figure, Result, Series, Suite, Table, figures
+from gistmeter.bench.suites.speed_cases import ENSEMBLES, SYSTEMS, cases_of_table
+from gistmeter.bench.tasks import find
+from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.core.row import Row
+
+ORDER = "consistency coherence fluency relevance"
+DIMENSIONS = ORDER.split()
+LEARNED = (
+    "its weights were learned from four fifths of these very articles: the model's card has honest figures"
+)
+REFERENCES: dict[str, tuple[Case, ...]] = {
+    "11-references": (
+        Case("ROUGE-1", "rouge", "rouge1_f1", figures(ORDER, 0.181, 0.201, 0.149, 0.356)),
+        Case("ROUGE-L", "rouge", "rougeL_f1", figures(ORDER, 0.157, 0.156, 0.138, 0.334)),
+        Case("BLEU", "bleu", paper=figures(ORDER, 0.175, 0.220, 0.137, 0.356)),
+        Case("BERTScore-f", "bertscore", paper=figures(ORDER, 0.203, 0.185, 0.216, 0.319)),
+    ),
+    "1-reference": (
+        Case("ROUGE-1", "rouge", "rouge1_f1", figures(ORDER, 0.110, 0.098, 0.075, 0.189)),
+        Case("ROUGE-L", "rouge", "rougeL_f1", figures(ORDER, 0.082, 0.073, 0.057, 0.135)),
+        Case("BLEU", "bleu", paper=figures(ORDER, 0.089, 0.039, 0.040, 0.127)),
+        Case("BERTScore-f", "bertscore", paper=figures(ORDER, 0.087, 0.098, 0.106, 0.179)),
+    ),
+}
+SOURCE: tuple[Case, ...] = (
+    Case("BARTScore", None, paper=figures(ORDER, 0.371, 0.413, 0.331, 0.448)),
+    Case("PRISM", None, paper=figures(ORDER, 0.297, 0.281, 0.248, 0.297)),
+    Case("SummaQA", None, paper=figures(ORDER, 0.083, 0.080, -0.029, 0.262)),
+    Case("QAGS", None, paper=figures(ORDER, 0.204, 0.077, 0.168, 0.091)),
+    Case("QuestEval", None, paper=figures(ORDER, 0.420, 0.240, 0.284, 0.392)),
+    Case("MaskEval, uniform", "maskeval", paper=figures(ORDER, 0.446, 0.276, 0.406, 0.356)),
+    Case(
+        "MaskEval, learned",
+        "maskeval:dimension={dimension}",
+        paper=figures(ORDER, 0.460, 0.293, 0.449, 0.401),
+        note=LEARNED,
+    ),
+)
+EVERY = (
+    "speed:references=max",
+    "speed:against=source",
+    "bertscore:against=source",
+    "bertscore:against=source,value=precision",
+)
+"""Ways to ask that say more than a metric's defaults."""
+
+
+def run(bench: Bench) -> Result:
+    """Measure every table."""
+    try:
+        rows = bench.take("summeval")
+    except NotRunError as reason:
+        return Result(tuple(_absent(str(reason))))
+    task = find("summeval")
+    parts = {variant.name: variant.select(rows) for variant in task.variants}
+    # First, because these share what is filled into blanks.
+    source = Table("No reference (MaskEval, table 1)", compare(bench, rows, SOURCE, DIMENSIONS))
+    every = _every(bench, rows)
+    tables = [
+        Table(f"{name.replace('-', ' ')} (MaskEval, table 1)", compare(bench, parts[name], cases, DIMENSIONS))
+        for name, cases in REFERENCES.items()
+    ]
+    tables.append(source)
+    tables += [_systems(bench, parts, number) for number in SYSTEMS]
+    tables += [Table(title, compare(bench, rows, cases, DIMENSIONS)) for title, cases in ENSEMBLES.items()]
+    tables = [table for table in (*tables, every) if table.lines]
+    return Result(tuple(tables), (_figure(every),), _says(every))
+
+
+def _systems(bench: Bench, parts: Mapping[str, Sequence[Row]], number: int) -> Table:
+    """Measure one of SPEED's tables 1, 2, 4 and 5: the same metrics on other rows."""
+    variant, title = SYSTEMS[number]
+    lines = compare(bench, parts[variant], cases_of_table(number), DIMENSIONS)
+    return Table(f"{title} (SPEED, table {number})", lines)
+
+
+def _every(bench: Bench, rows: Sequence[Row]) -> Table:
+    """Measure every metric there is, and those asked for that stand in no table."""
+    names = dict.fromkeys([*bench.every, *EVERY] if not bench.only else bench.only)
+    cases = [Case(name, name) for name in names]
+    return Table("Every metric", compare(bench, rows, cases, DIMENSIONS))
+
+
+def _absent(reason: str) -> list[Table]:
+    known = {f"{name} (MaskEval, table 1)": cases for name, cases in REFERENCES.items()}
+    known["No reference (MaskEval, table 1)"] = SOURCE
+    known |= {f"{title} (SPEED, table {at})": cases_of_table(at) for at, (_, title) in SYSTEMS.items()}
+    known |= ENSEMBLES
+    return [Table(title, absent(cases, DIMENSIONS, f"not there: {reason}")) for title, cases in known.items()]
+
+
+def _figure(every: Table) -> Figure:
+    series = []
+    for name in DIMENSIONS:
+        lines = [line for line in every.lines if line.dimension == name and line.ours is not None]
+        series.append(Series(name, tuple(line.label for line in lines), tuple(line.ours for line in lines)))
+    return Figure("every", "SummEval, every metric", "", "flat Pearson", tuple(series), connected=False)
+
+
+def _says(every: Table) -> tuple[str, ...]:
+    """Name the best metric of each dimension, and what its interval covers."""
+    said = []
+    for name in DIMENSIONS:
+        lines = [line for line in every.lines if line.dimension == name and line.ours is not None]
+        if len(lines) < 2:
+            continue
+        best = max(lines, key=lambda line: line.ours or 0.0)
+        low = best.low if best.low is not None else best.ours or 0.0
+        near = [line.label for line in lines if line is not best and (line.ours or 0.0) >= low]
+        rest = f"; inside its interval: {', '.join(f'`{label}`' for label in near)}" if near else ""
+        said.append(f"{name.capitalize()}: `{best.label}` {best.ours:.2f}{rest}.")
+    return tuple(said)
+
+
+SUITE = Suite("summeval", "Summaries of news, four qualities", (Data("summeval"),), run)
