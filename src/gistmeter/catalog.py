@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from gistmeter.models.runtime import Runtime
 
 GROUP = "gistmeter.metrics"
-WITH_MODEL = ("maskeval", "cloze", "simplicity", "speed", "bertscore")
+WITH_MODEL = ("maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
 WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
-WITH_DIMENSION = ("maskeval",)
+WITH_DIMENSION = ("maskeval", "sumqe")
 """Those that can be asked for one quality."""
-TASKS = ("en", "fill", "frequencies", "maskeval-mlm", "maskeval-weighers", "cloze")
+TASKS = ("en", "fill", "frequencies", "maskeval-mlm", "maskeval-weighers", "cloze", "simplicity", "sumqe")
 """What can be trained."""
 WITHOUT_LOOP = ("en", "frequencies")
 """Those of them that have a recipe of their own kind."""
@@ -76,6 +76,10 @@ def build(
             from gistmeter.metrics import speed
 
             built = speed.build(*parts)
+        case "sumqe":
+            from gistmeter.metrics import sumqe
+
+            built = sumqe.build(*parts)
         case "bertscore":
             from gistmeter.metrics.controls import bertscore
 
@@ -113,23 +117,33 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
         raise UsageError(f"{recipe}: no task {chosen.task!r}; there are: {', '.join(TASKS)}")
     claim(output, chosen)
     parts = (chosen, data or Path(str(chosen.data.get("folder", "."))), output)
+    train_task: Callable[..., Figures]
     match chosen.task:
         case "fill":
             from gistmeter.training.fill import train_fill
 
-            return train_fill(*parts, progress=progress)
+            train_task = train_fill
         case "maskeval-mlm":
             from gistmeter.metrics.maskeval.train import train_filler
 
-            return train_filler(*parts, progress=progress)
+            train_task = train_filler
         case "maskeval-weighers":
             from gistmeter.metrics.maskeval.train import train_weighers
 
-            return train_weighers(*parts, progress=progress)
+            train_task = train_weighers
+        case "simplicity":
+            from gistmeter.metrics.simplicity.train import train_simplicity
+
+            train_task = train_simplicity
+        case "sumqe":
+            from gistmeter.metrics.sumqe.train import train_rater
+
+            train_task = train_rater
         case _:
             from gistmeter.metrics.cloze.train import train_cloze
 
-            return train_cloze(*parts, progress=progress)
+            train_task = train_cloze
+    return train_task(*parts, progress=progress)
 
 
 def _train_without_loop(

@@ -1,0 +1,196 @@
+"""SUM-QE beside people and beside its baselines, and what graded damage does to it.
+
+    gistmeter train recipes/sumqe-folds.toml --data DATA
+    python benchmarks/sumqe_people.py --data DATA --predictions out/sumqe-folds/predictions.jsonl
+    python benchmarks/sumqe_people.py --data DATA --model gistmeter/sumqe
+
+With `--predictions`, the raters of the folds are held against people on documents that they did not see, and
+the baselines on the same rows: what a baseline learns (k, the version of ROUGE) it learns on the other folds.
+With `--model`, one rater is measured on sets that it was not trained on, then on texts that are broken in one
+quality at a time: a table of five kinds of damage by five qualities.
+"""
+
+import argparse
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tabulate import tabulate
+
+from gistmeter.bench.correlate import correlate
+from gistmeter.core.example import Example
+from gistmeter.metrics.sumqe import QUALITIES, SumQE, build
+from gistmeter.metrics.sumqe.baselines import best_k, best_version, masked_log2, rouge_versions
+from gistmeter.metrics.sumqe.baselines.perplexity import worst_mean
+from gistmeter.metrics.sumqe.corrupt import DOSES
+from gistmeter.metrics.sumqe.made import made_row, read_clean
+from gistmeter.models.filler_load import load_filler
+from gistmeter.models.runtime import Runtime
+from gistmeter.training.texts import read_rows
+
+FILES = {"chaganty": "chaganty_lq.dev", "summeval": "summeval.dev"}
+UNSEEN = {
+    "newsroom": ("newsroom_human", {"fluency": "grammaticality", "coherence": "coherence"}),
+    "dialsummeval": ("dialsummeval", {"fluency": "grammaticality", "coherence": "coherence"}),
+    "ffci": ("ffci", {"coherence": "coherence"}),
+    "tmu-gfm": ("tmu_gfm", {"grammaticality": "grammaticality"}),
+}
+CLEAN = {"file": "training/bbc_news_summary.jsonl.gz", "column": "source", "most": 8}
+"""News that no rater of ours was trained on."""
+Line = dict[str, Any]
+Values = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
+HEAD = ("set", "quality", "metric", "level", "n", "Pearson", "95 %", "Spearman", "Kendall")
+
+
+def main() -> None:
+    """Print the tables that the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True, help="folder with benchmarks/ and training/")
+    parser.add_argument("--predictions", type=Path, help="of folds")
+    parser.add_argument("--bigru", type=Path, help="of the same folds, by a BiGRU")
+    parser.add_argument("--filler", default="gistmeter/fill", help="for the perplexity of masked tokens")
+    parser.add_argument("--apart", type=int, default=7, help="tokens between two that are masked together")
+    parser.add_argument("--model", help="a rater")
+    parser.add_argument("--texts", type=int, default=120, help="that are broken")
+    arguments = parser.parse_args()
+    if arguments.predictions:
+        print_people(arguments)
+    if arguments.model:
+        metric = build("mini", arguments.model, Runtime(), {})
+        print_unseen(arguments.data, metric)
+        print_doses(arguments.data, metric, arguments.texts)
+
+
+def print_people(arguments: argparse.Namespace) -> None:
+    """Print the agreement with people of raters and baselines on held-out documents."""
+    lines = read_lines(arguments.predictions)
+    others = read_lines(arguments.bigru) if arguments.bigru else []
+    table = []
+    for name, file in FILES.items():
+        own = [line for line in lines if line["set"] == name]
+        references = references_of(arguments.data / "benchmarks" / f"{file}.jsonl.gz")
+        tokens = masked_log2(load_filler(arguments.filler, Runtime()), arguments.apart)(
+            [line["candidate"] for line in own]
+        )
+        rouge = [
+            rouge_versions(Example("", line["candidate"], references=references[line["doc_id"]]))
+            for line in own
+        ]
+        said = {line["candidate"]: line["said"] for line in others if line["set"] == name}
+        for quality in own[0]["people"]:
+            people = np.array([line["people"][quality] for line in own])
+            values: Values = {"sumqe": np.array([line["said"][quality] for line in own])}
+            if said:
+                values["BiGRU"] = np.array([said[line["candidate"]][quality] for line in own])
+            values["perplexity, k worst masked tokens"] = learned(own, people, tokens, best_k, worst_mean)
+            values["best ROUGE"] = learned(
+                own, people, rouge, best_version, lambda one, version: one[version]
+            )
+            values["length in words"] = np.array([float(len(line["candidate"].split())) for line in own])
+            table += figures(name, quality, values, people, own)
+    print(tabulate(table, HEAD, "github", disable_numparse=True))
+
+
+def learned(
+    lines: Sequence[Line],
+    people: np.ndarray[Any, Any],
+    facts: Sequence[Any],
+    choose: Callable[[Any, Any], Any],
+    value: Callable[[Any, Any], float],
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Score each fold with what was chosen on the others."""
+    folds = np.array([line["fold"] for line in lines])
+    found = np.zeros(len(lines))
+    for fold in np.unique(folds):
+        rest = np.flatnonzero(folds != fold)
+        chosen = choose([facts[at] for at in rest.tolist()], people[rest])
+        for at in np.flatnonzero(folds == fold).tolist():
+            found[at] = value(facts[at], chosen)
+    return found
+
+
+def figures(
+    name: str, quality: str, values: Values, people: np.ndarray[Any, Any], lines: Sequence[Line]
+) -> list[list[str]]:
+    """Return lines of a table, over rows and over systems."""
+    documents, systems = ([line[key] or None for line in lines] for key in ("doc_id", "system"))
+    table = []
+    for metric, column in values.items():
+        for level in ("flat", "system") if len(set(systems)) > 2 else ("flat",):
+            found = correlate(column, people, documents=documents, systems=systems, level=level)
+            interval = f"{found.low:.3f} to {found.high:.3f}"
+            said = [f"{x:.3f}" for x in (found.pearson, found.spearman, found.kendall)]
+            table.append([name, quality, metric, level, str(found.n), said[0], interval, *said[1:]])
+    return table
+
+
+def print_unseen(data: Path, metric: SumQE) -> None:
+    """Print the agreement with people on sets that were not trained on."""
+    table = []
+    for name, (file, scores) in UNSEEN.items():
+        rows = [
+            row
+            for row in read_rows(data / "benchmarks" / f"{file}.jsonl.gz")
+            if row["scores"].keys() & scores.keys()
+        ]
+        lines = [{"doc_id": row.get("doc_id"), "system": row.get("system")} for row in rows]
+        started = time.perf_counter()
+        found = metric.score([Example(str(row["id"]), row["candidate"]) for row in rows])
+        seconds = time.perf_counter() - started
+        print(f"{name}: {len(rows)} rows in {seconds:.1f} s", flush=True)
+        for asked, quality in scores.items():
+            people = np.array([row["scores"][asked] for row in rows])
+            values = {"sumqe": np.array([score.parts.get(quality, np.nan) for score in found])}
+            table += figures(name, f"{asked} ~ {quality}", values, people, lines)
+    print(tabulate(table, HEAD, "github", disable_numparse=True))
+
+
+def print_doses(data: Path, metric: SumQE, texts: int) -> None:
+    """Print, for each kind of damage and each quality, the mean score by dose."""
+    clean = [one for one in read_clean(data, [CLEAN], 7) if len(one.base.sentences) >= 4][:texts]
+    table = []
+    for kind in QUALITIES:
+        means = defaultdict(list)
+        for dose in range(DOSES + 1):
+            rngs = [random.Random(f"{kind}/{dose}/{at}") for at in range(len(clean))]
+            made = [made_row(one, kind, dose, clean, rng) for one, rng in zip(clean, rngs, strict=True)]
+            found = metric.score([Example(str(at), row.text) for at, row in enumerate(made) if row])
+            for quality in QUALITIES:
+                means[quality].append(float(np.mean([score.parts[quality] for score in found])))
+        for quality in QUALITIES:
+            row = means[quality]
+            falls = all(a > b for a, b in pairwise(row))
+            own = quality == kind
+            most = own and all(row[0] - row[-1] > means[o][0] - means[o][-1] for o in QUALITIES if o != kind)
+            marks = ("falls with every dose" if falls else "not monotone") if own else ""
+            table.append(
+                [
+                    kind,
+                    quality,
+                    *(f"{x:.2f}" for x in row),
+                    f"{row[0] - row[-1]:.2f}",
+                    marks + ", most" * most,
+                ]
+            )
+    head = ("damage", "quality", *(f"dose {dose}" for dose in range(DOSES + 1)), "fall", "")
+    print(f"\n{len(clean)} texts of BBC news, each broken at every dose")
+    print(tabulate(table, head, "github", disable_numparse=True))
+
+
+def read_lines(path: Path) -> list[Line]:
+    """Read the predictions of folds."""
+    return list(read_rows(path))
+
+
+def references_of(path: Path) -> Mapping[str, list[str]]:
+    """Return the references of each document."""
+    return {str(row["doc_id"]): row["references"] for row in read_rows(path) if row["references"]}
+
+
+if __name__ == "__main__":
+    main()

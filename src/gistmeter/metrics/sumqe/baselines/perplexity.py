@@ -1,0 +1,123 @@
+"""Perplexity over the k worst tokens, as an estimate of grammaticality (SUM-QE, section 4.2)."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.score import Flag, Score
+from gistmeter.core.signature import Signature
+from gistmeter.models.filler import Filler, Query
+
+FloatArray = NDArray[np.float64]
+Log2 = Callable[[Sequence[str]], list[FloatArray]]
+"""Gives log2 of the probability of each token of each text."""
+LEAST = 2.0**-126
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Perplexity:
+    """How improbable a language model finds the worst tokens of a text.
+
+    Args:
+        log2: `TokenModel.log2` of GPT-2 or of a masked model, or `masked_log2` of a filler.
+        identity: Of the model, and how it is asked.
+        worst: k: how many tokens count, those of lowest probability; 0 for all.
+    """
+
+    log2: Log2 = field(repr=False)
+    identity: str
+    worst: int = 0
+
+    name = "perplexity"
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def signature(self) -> Signature:
+        """The model and k decide the number."""
+        return Signature.of("perplexity", version=1, model=self.identity, worst=self.worst or "all")
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Give each candidate the mean log2 probability of its worst tokens; `perplexity` is a part."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        found = self.log2([example.candidate for example in examples])
+        return [self._score_one(example.id, tokens) for example, tokens in zip(examples, found, strict=True)]
+
+    def _score_one(self, id: str, tokens: FloatArray) -> Score:
+        if not len(tokens):
+            flag = Flag("empty_side", "candidate")
+            return Score.undefined(id, "the model's tokenizer finds no word in the candidate", (flag,))
+        value = worst_mean(tokens, self.worst)
+        return Score(id, value, {"perplexity": 2.0 ** min(-value, 1000.0)})
+
+
+def worst_mean(tokens: FloatArray, worst: int) -> float:
+    """Return the mean log2 probability of the k worst tokens; perplexity is 2 to the power of its negative.
+
+    >>> worst_mean(np.array([-1.0, -6.0, -2.0]), 2), worst_mean(np.array([-1.0, -3.0]), 0)
+    (-4.0, -2.0)
+    """
+    return float(np.sort(tokens)[: worst or len(tokens)].mean())
+
+
+def best_k(tokens: Sequence[FloatArray], people: Sequence[float], choices: Sequence[int] = KS) -> int:
+    """Return the k whose scores correlate best with people, on training rows.
+
+    Args:
+        tokens: log2 probabilities of each text's tokens, at least one each.
+        people: What people say of each.
+        choices: The k to choose from.
+    """
+    found = []
+    for k in choices:
+        values = np.array([worst_mean(one, k) for one in tokens])
+        constant = np.ptp(values) == 0 or np.ptp(people) == 0
+        found.append(-math.inf if constant else float(np.corrcoef(values, people)[0, 1]))
+    return choices[int(np.argmax(found))]
+
+
+def masked_log2(filler: Filler, apart: int = 0) -> Log2:
+    """Mask each token of a text and ask a filler for it, without any other text beside.
+
+    Args:
+        filler: A masked language model, or the project's own.
+        apart: How many tokens lie between two that are masked in one sequence; 0 masks each by itself, as
+            the paper says. (The authors' code masks nothing: that is `TokenModel` with `unmasked`.)
+
+    Returns:
+        What `Perplexity` takes. Long texts are read in stretches that fit into the model's window.
+    """
+
+    def log2(texts: Sequence[str]) -> list[FloatArray]:
+        room = (filler.window or 512) - max(0, filler.overhead(1))
+        tokens = [one.ids for one in filler.tokenize(texts)]
+        found = [np.zeros(len(ids)) for ids in tokens]
+        queries: list[Query] = []
+        owners: list[FloatArray] = []  # of each query, the part of `found` that its stretch fills
+        for ids, own in zip(tokens, found, strict=True):
+            for start in range(0, len(ids), room):
+                new = _masked(ids[start : start + room], apart)
+                queries += new
+                owners += [own[start : start + room]] * len(new)
+        for query, own, fills in zip(queries, owners, filler.fill(queries), strict=True):
+            for (place, _), fill in zip(query.blanks, fills, strict=True):
+                own[place] = math.log2(max(fill.gold_probabilities[0], LEAST))
+        return found
+
+    return log2
+
+
+def _masked(ids: tuple[int, ...], apart: int) -> list[Query]:
+    """Mask every token of a stretch once."""
+    step = apart + 1 if apart else len(ids)
+    return [
+        Query(ids, tuple((at, at + 1) for at in range(first, len(ids), step)), context_first=False)
+        for first in range(min(step, len(ids)))
+    ]

@@ -1,0 +1,73 @@
+"""The ROUGE version that agrees best with people (SUM-QE, section 4.2, BEST-ROUGE)."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.score import Score
+from gistmeter.core.signature import Signature
+
+NGRAMS = ("rouge1", "rouge2", "rouge3", "rouge4", "rougeL")
+FIGURES = ("precision", "recall", "fmeasure")
+VERSIONS = tuple(
+    f"{ngram}{stem}-{figure}" for ngram in NGRAMS for stem in ("", "-stem") for figure in FIGURES
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BestRouge:
+    """One version of ROUGE, against references, of which the best counts.
+
+    Args:
+        version: One of `VERSIONS`, chosen by `best_version` on training rows.
+    """
+
+    version: str = "rouge2-recall"
+
+    name = "best_rouge"
+    needs: tuple[Need, ...] = ("references",)
+
+    @property
+    def signature(self) -> Signature:
+        """The version decides the number."""
+        return Signature.of("best_rouge", version=1, rouge=self.version)
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Give each candidate its ROUGE, from 0 to 1."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        return [Score(example.id, rouge_versions(example)[self.version]) for example in examples]
+
+
+def rouge_versions(example: Example) -> dict[str, float]:
+    """Return every version of ROUGE for an example with references."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    found = {}
+    for stem in ("", "-stem"):
+        scorer = RougeScorer(list(NGRAMS), use_stemmer=bool(stem))
+        best = scorer.score_multi(list(example.references), example.candidate)
+        for ngram in NGRAMS:
+            for figure in FIGURES:
+                found[f"{ngram}{stem}-{figure}"] = float(getattr(best[ngram], figure))
+    return found
+
+
+def best_version(scores: Sequence[Mapping[str, float]], people: Sequence[float]) -> str:
+    """Return the version that correlates best with people, on training rows.
+
+    Args:
+        scores: From `rouge_versions`.
+        people: What people say of each.
+    """
+    found = {}
+    for version in VERSIONS:
+        values = np.array([one[version] for one in scores])
+        constant = np.ptp(values) == 0 or np.ptp(people) == 0
+        found[version] = -math.inf if constant else float(np.corrcoef(values, people)[0, 1])
+    return max(VERSIONS, key=found.__getitem__)

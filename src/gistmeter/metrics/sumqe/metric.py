@@ -1,0 +1,174 @@
+"""SUM-QE: is the text grammatical, free of repetition, clear, focused and coherent, by itself?"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_text
+from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.signature import Signature
+from gistmeter.metrics.sumqe.options import SumQEOptions
+from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
+from gistmeter.metrics.sumqe.windows import Ids, pieces_of, windows
+from gistmeter.text.sentences import SPLITTER, split_sentences
+from gistmeter.text.words import Place
+
+if TYPE_CHECKING:
+    from gistmeter.models.rater import TextRater
+
+FloatArray = NDArray[np.float64]
+Window = Sequence[tuple[int, Ids]]
+"""Pieces of sentences, each with the number of its sentence."""
+NO_WORD = "the candidate has no letter or digit, so there is nothing to rate"
+NO_TOKEN = "the model's tokenizer finds no word in the candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Windows of a text as the model reads them.
+
+    Args:
+        rows: One a window.
+        lengths: Tokens of each, by which they count.
+    """
+
+    rows: tuple[Ids, ...]
+    lengths: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A text without one of its sentences.
+
+    Args:
+        windows: Which windows hold the sentence.
+        left: What is left of these.
+    """
+
+    windows: tuple[int, ...]
+    left: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A candidate.
+
+    Args:
+        places: First character and one past the last of each sentence.
+        whole: All of it.
+        drops: It without each of its sentences in turn, if that was asked for.
+    """
+
+    places: tuple[Place, ...]
+    whole: Reading
+    drops: tuple[Drop, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SumQE:
+    """Quality estimation for summarization (Xenouleas et al., 2019).
+
+    Args:
+        rater: Rates the five qualities.
+        options: See `SumQEOptions`.
+    """
+
+    rater: "TextRater"
+    options: SumQEOptions = field(default_factory=SumQEOptions)
+
+    name = "sumqe"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Nothing but the candidate."""
+        return ()
+
+    @property
+    def signature(self) -> Signature:
+        """The model, with its window, the options and the splitter decide the number."""
+        return Signature.of(
+            "sumqe", version=1, model=self.rater.identity, **options_text(self.options), splitter=SPLITTER
+        )
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Rate each candidate by itself."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        texts = self._read(list(dict.fromkeys(example.candidate for example in examples)))
+        rows = [row for text in texts.values() for row in _rows(text)]
+        rated = dict(zip(rows, self.rater.rate(rows).astype(float), strict=True))
+        return [self._score_one(example, texts[example.candidate], rated) for example in examples]
+
+    def _read(self, candidates: Sequence[str]) -> dict[str, Text]:
+        """Cut texts into sentences, and put these into the windows that the model reads."""
+        places = {text: tuple(split_sentences(text)) for text in candidates}
+        sentences = [text[start:end] for text in candidates for start, end in places[text]]
+        tokens = iter(self.rater.tokenize(sentences))
+        return {text: self._text(places[text], [next(tokens) for _ in places[text]]) for text in candidates}
+
+    def _text(self, places: tuple[Place, ...], sentences: Sequence[Ids]) -> Text:
+        pieces = pieces_of(sentences, self.rater.window - 2)  # beside [CLS] and its own [SEP]
+        cuts = windows([len(piece) + 1 for _, piece in pieces], self.rater.window - 1)
+        held = [pieces[first:last] for first, last in cuts]
+        drops = tuple(self._drops(held, len(sentences))) if self.options.spans else ()
+        return Text(places, self._reading(held), drops)
+
+    def _drops(self, held: Sequence[Window], sentences: int) -> Iterator[Drop]:
+        where: list[list[int]] = [[] for _ in range(sentences)]
+        for at, window in enumerate(held):
+            for number in dict.fromkeys(owner for owner, _ in window):
+                where[number].append(at)
+        for number, hit in enumerate(where):
+            left = ([one for one in held[at] if one[0] != number] for at in hit)
+            yield Drop(tuple(hit), self._reading([window for window in left if window]))
+
+    def _reading(self, held: Sequence[Window]) -> Reading:
+        rows = tuple(self.rater.row([piece for _, piece in window]) for window in held)
+        return Reading(rows, tuple(len(row) - 1 for row in rows))
+
+    def _score_one(self, example: Example, text: Text, rated: dict[Ids, FloatArray]) -> Score:
+        if not any(map(str.isalnum, example.candidate)):
+            return Score.undefined(example.id, NO_WORD, (Flag("degenerate", "candidate"),))
+        if not text.whole.rows:
+            return Score.undefined(example.id, NO_TOKEN, (Flag("empty_side", "candidate"),))
+        sums = [size * rated[row] for row, size in _windows(text.whole)]
+        total, length = np.sum(sums, axis=0), sum(text.whole.lengths)
+        parts = self._parts(total / length)
+        flags = (Flag("windowed", "candidate"),) if len(sums) > 1 else ()
+        value = self._value(parts)
+        spans = []
+        for (start, end), drop in zip(text.places, text.drops, strict=False):
+            kept = length - sum(text.whole.lengths[at] for at in drop.windows) + sum(drop.left.lengths)
+            if drop.windows and kept > 0:
+                lost = sum(sums[at] for at in drop.windows)
+                found = total - lost + sum(size * rated[row] for row, size in _windows(drop.left))
+                rest = self._value(self._parts(found / kept))
+                spans.append(Span("candidate", start, end, value - rest, 0.0, f"{rest:.2f} without it"))
+        return Score(example.id, value, parts, tuple(spans), flags)
+
+    def _parts(self, shares: FloatArray) -> dict[str, float]:
+        said = dict(zip(self.rater.qualities, shares.tolist(), strict=True))
+        return {name: to_scale(said[name]) for name in QUALITIES}
+
+    def _value(self, parts: dict[str, float]) -> float:
+        chosen = self.options.dimension
+        return math.fsum(parts.values()) / len(parts) if chosen == "mean" else parts[chosen]
+
+
+def _windows(reading: Reading) -> Iterator[tuple[Ids, int]]:
+    """Yield each window and its length."""
+    yield from zip(reading.rows, reading.lengths, strict=True)
+
+
+def _rows(text: Text) -> Iterator[Ids]:
+    """Yield every row that is needed of a text."""
+    yield from text.whole.rows
+    for drop in text.drops:
+        yield from drop.left.rows
