@@ -1,15 +1,19 @@
 """What tests share: tiny seeded models made here, and the development data where it is at hand."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import settings
 
+from gistmeter.models import runtime
 from tests.tiny_fillers import save_bart, save_reader, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
+from tests.tiny_rater import save_rater
+from tests.tiny_tuned import save_tuned_encoder
 
 # No test may reach a network; set before any library reads them.
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -19,6 +23,14 @@ torch.set_num_threads(1)
 # The same examples every time: a build that fails says something about the change before it.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def pytorch_unless_asked_for() -> Iterator[None]:
+    """Let `auto` mean PyTorch, also where OpenVINO is installed: converting takes seconds a model."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runtime, "has_openvino", lambda: False)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -70,3 +82,15 @@ def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a tiny random reader, the kind of model that ships."""
     return save_heads(save_reader(tmp_path_factory.mktemp("reader")), 32)
+
+
+@pytest.fixture(scope="session")
+def tiny_tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random encoder that tells two kinds of texts apart."""
+    return save_tuned_encoder(tmp_path_factory.mktemp("tuned"))
+
+
+@pytest.fixture(scope="session")
+def tiny_rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random rater of five qualities."""
+    return save_rater(tmp_path_factory.mktemp("rater"))

@@ -140,6 +140,39 @@ def test_clip_lifts_what_is_negative(tiny_bert: Path, tables: str) -> None:
     assert score(tiny_bert, tables, example, value="rel_f1", clip=True).value == 0
 
 
+def test_contrast_takes_off_what_is_kept_of_the_input() -> None:
+    """By hand: f1 of .9 and .9; of the input's two words, one is found whole and one at .5: kept .75."""
+    encoder = Listed({"cat": {"kitten": 0.9, "feline": 0.5}})
+    weigher = Weigher({}, 1.0)
+    example = Example("1", "cat", "cat feline", ("kitten",))
+    plain = Simplicity(encoder, weigher).score([example])[0]
+    assert plain.parts["kept"] == pytest.approx(0.75)
+    options = SimplicityOptions(contrast=0.4)
+    found = Simplicity(encoder, weigher, options=options).score([example])[0]
+    assert found.value == pytest.approx(0.9 - 0.4 * 0.75)
+    assert found.parts == plain.parts
+    without = Example("1", "cat", references=("kitten",))
+    missing = Simplicity(encoder, weigher, options=options).score([without])[0]
+    assert missing.problem == "the row has no source"
+    assert math.isnan(Simplicity(encoder, weigher).score([without])[0].parts["kept"])
+
+
+def test_clip_makes_no_number_of_what_is_undefined(tiny_bert: Path, tables: str) -> None:
+    found = score(tiny_bert, tables, Example("1", TEXT, references=("Rain fell.",)), clip=True)
+    assert math.isnan(found.parts["rel_f1"])
+
+
+@pytest.mark.parametrize("references", [(), ("", "  "), ("\u200b",)])
+def test_values_about_the_candidate_alone_need_no_references(
+    tiny_bert: Path, tables: str, references: tuple[str, ...]
+) -> None:
+    found = score(tiny_bert, tables, Example("1", TEXT, references=references), value="simplicity")
+    assert (found.problem, found.spans) == (None, ())
+    assert found.value == found.parts["simplicity"] > 0
+    assert all(math.isnan(found.parts[part]) for part in ("precision", "recall", "f1", "rel_f1", "kept"))
+    assert score(tiny_bert, tables, Example("1", TEXT, references=references)).problem is not None
+
+
 def test_the_source_is_needed_by_relative_values_only(tiny_bert: Path, tables: str) -> None:
     example = Example("1", TEXT, references=("Rain fell.",))
     assert score(tiny_bert, tables, example, value="rel_f1").problem == "the row has no source"
@@ -189,11 +222,17 @@ def test_the_encoder_stops_at_the_layer(tiny_bert: Path, tables: str) -> None:
 
 
 def test_what_cannot_be_is_said(tiny_bert: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"contrast=1.5: give a number from 0 to 1"):
+        SimplicityOptions(contrast=1.5)
+    with pytest.raises(UsageError, match="contrast goes with value=f1, precision or recall, not with rel_f1"):
+        SimplicityOptions(contrast=0.4, value="rel_f1")
+    with pytest.raises(UsageError, match="was not trained to tell it"):
+        load("simplicity", model=str(tiny_bert), weight="uniform", value="p_simple")
     with pytest.raises(UsageError, match="weight=zipf needs none"):
         SimplicityOptions(weight="zipf", damp=True)
     with pytest.raises(DataError, match=r"no frequency table at .*simple.txt.gz"):
         load("simplicity", model=str(tiny_bert), frequencies=str(tmp_path))
     with pytest.raises(DataError, match="no folder of frequency tables at nowhere"):
         load("simplicity", model=str(tiny_bert), frequencies="nowhere")
-    with pytest.raises(UsageError, match="mini, paper"):
+    with pytest.raises(UsageError, match="mini, tuned, paper"):
         load("simplicity", preset="tiny")

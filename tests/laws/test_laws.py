@@ -44,6 +44,8 @@ OF_ITSELF = {
     # What a random model fills in decides.
     "maskeval": None,
     "cloze": None,
+    # It looks at one text only.
+    "sumqe": None,
 }
 
 

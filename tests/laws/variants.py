@@ -19,6 +19,8 @@ from tests.tiny_spacy import tiny_pipeline
 FIXTURES: dict[str, list[str]] = {
     "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
     "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
+    "simplicity": ["tiny_tuned"],
+    "sumqe": ["tiny_rater"],
 }
 CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 

@@ -1,5 +1,6 @@
 """How close two texts are, each token counting by its weight: equations 1 to 3 and 5."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from gistmeter.text.words import Segment, linguistic_ends, segments
 
 FloatArray = NDArray[np.floating[Any]]
 Parts = dict[str, float]
+PARTS = ("precision", "recall", "f1")
 
 
 class TokenEncoder(Protocol):
@@ -26,6 +28,13 @@ class TokenEncoder(Protocol):
 
     def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, NDArray[np.float32]]]:
         """Return tokens and vectors of unit length, shape (tokens, dimensions), of each text."""
+
+
+class TextJudge(Protocol):
+    """Tells simplified texts from others; `models.tuned_encoder.TextHead` does."""
+
+    def probability(self, vectors: NDArray[np.float32], /) -> float:
+        """Return how probably a text is a simplified one, from the vectors of its tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,5 +116,5 @@ def match(ours: Text, reference: Text) -> Match:
 
 
 def best(matches: Sequence[Parts]) -> Parts:
-    """Take each part from the reference that is best by it."""
-    return {name: max(parts[name] for parts in matches) for name in matches[0]}
+    """Take each part from the reference that is best by it; NaN without any reference."""
+    return {name: max((parts[name] for parts in matches), default=math.nan) for name in PARTS}

@@ -9,9 +9,9 @@ import numpy as np
 from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
-from gistmeter.core.score import Flag, Score
+from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.simplicity.match import Parts, Text, TokenEncoder, best, match, read
+from gistmeter.metrics.simplicity.match import PARTS, Parts, Text, TextJudge, TokenEncoder, best, match, read
 from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.relative import is_one, relative_parts
 from gistmeter.metrics.simplicity.weights import Weigher
@@ -34,19 +34,24 @@ class Simplicity:
         weigher: Weighs tokens.
         tables: What signatures call the weigher's tables.
         options: See `SimplicityOptions`; encoder and weigher already follow theirs.
+        judge: Says how probably a text is a simplified one; None if the encoder was not taught to.
     """
 
     encoder: TokenEncoder
     weigher: Weigher
     tables: str = "none"
     options: SimplicityOptions = field(default_factory=SimplicityOptions)
+    judge: TextJudge | None = None
 
     name = "simplicity"
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The references; the source, too, for a value relative to it."""
-        return ("references", "source") if self.options.value.startswith("rel_") else ("references",)
+        """The references; the source, too, where the value rests on it; nothing for one about one text."""
+        if self.options.value in ("simplicity", "p_simple"):
+            return ()
+        source = self.options.contrast or self.options.value.startswith("rel_")
+        return ("references", "source") if source else ("references",)
 
     @property
     def signature(self) -> Signature:
@@ -71,17 +76,23 @@ class Simplicity:
         ]
 
     def _score_one(self, example: Example, texts: dict[str, Text], known: dict[Pair, Parts]) -> Score:
-        ours, references = texts[example.candidate], [texts[text] for text in example.references]
+        ours, references = texts[example.candidate], [texts[text] for text in _read(example, texts)]
         matches = [match(ours, reference) for reference in references]
         parts = best([one.parts for one in matches])
         source = _source_parts(example, texts, known)
         relative = relative_parts(parts, source, clip=self.options.clip)
-        # The spans explain the precision, so they show the reference that it comes from.
-        nearest = int(np.argmax([one.parts["precision"] for one in matches]))
-        spans = word_spans(ours, references[nearest], matches[nearest].forward)
-        parts = {**parts, **relative, "simplicity": simplicity(ours)}
+        spans: tuple[Span, ...] = ()
+        if matches:
+            # The spans explain the precision, so they show the reference that it comes from.
+            nearest = int(np.argmax([one.parts["precision"] for one in matches]))
+            spans = word_spans(ours, references[nearest], matches[nearest].forward)
+        kept = _kept(example, ours, texts)
+        parts = {**parts, **relative, "kept": kept, "simplicity": simplicity(ours)}
+        if self.judge is not None:
+            parts["p_simple"] = self.judge.probability(ours.vectors)
         flags = _flags(example, texts, degenerate=any(is_one(score) for score in source.values()))
-        return Score(example.id, parts[self.options.value], parts, spans, flags)
+        value = parts[self.options.value] - (self.options.contrast * kept if self.options.contrast else 0)
+        return Score(example.id, value, parts, spans, flags)
 
     def _unread(self, example: Example, texts: dict[str, Text]) -> Score | None:
         """Return the undefined score of an example in which the model sees nothing, or None."""
@@ -97,11 +108,24 @@ def _source_parts(example: Example, texts: dict[str, Text], known: dict[Pair, Pa
     """Score the input as if it were an output; many outputs of one input share this."""
     source = example.source
     if source is None or not texts[source].tokens.kept:
-        return dict.fromkeys(("precision", "recall", "f1"), math.nan)
-    for reference in example.references:
+        return dict.fromkeys(PARTS, math.nan)
+    references = _read(example, texts)
+    for reference in references:
         if (source, reference) not in known:
             known[source, reference] = match(texts[source], texts[reference]).parts
-    return best([known[source, reference] for reference in example.references])
+    return best([known[source, reference] for reference in references])
+
+
+def _kept(example: Example, ours: Text, texts: dict[str, Text]) -> float:
+    """Return how much of the source's words the candidate keeps: the recall against the source."""
+    if example.source is None or not texts[example.source].tokens.kept:
+        return math.nan
+    return match(ours, texts[example.source]).parts["recall"]
+
+
+def _read(example: Example, texts: dict[str, Text]) -> list[str]:
+    """Return the references in which the model sees something; a value about one text needs none."""
+    return [text for text in example.references if texts[text].tokens.kept]
 
 
 def _flags(example: Example, texts: dict[str, Text], *, degenerate: bool = False) -> tuple[Flag, ...]:

@@ -5,7 +5,9 @@ from typing import Literal
 
 from gistmeter.core.errors import UsageError
 
-Value = Literal["f1", "precision", "recall", "rel_f1", "rel_precision", "rel_recall", "simplicity"]
+Value = Literal[
+    "f1", "precision", "recall", "rel_f1", "rel_precision", "rel_recall", "simplicity", "p_simple"
+]
 Weight = Literal["frequency", "ratio", "zipf", "uniform"]
 Unit = Literal["subword", "word"]
 
@@ -15,8 +17,12 @@ class SimplicityOptions:
     """Options of the simplicity metric; the defaults are the paper's.
 
     Args:
-        value: Which part is the value. `rel_…` are equation 6 and need the source, `simplicity` is the
-            mean weight of the candidate's words.
+        value: Which part is the value. `rel_…` are equation 6 and need the source. Two look at the candidate
+            alone and need no references: `simplicity`, the mean weight of its words, and `p_simple`, how
+            probably it is a simplified text, by a model that was trained to tell (`--preset tuned`).
+        contrast: How much of what the candidate keeps of the source (part `kept`) is taken off the value,
+            from 0 to 1: of outputs as close to the references, those nearer to the input are less simple.
+            For `precision`, `recall` and `f1`; needs the source.
         weight: What a token weighs. `frequency`: the share of simple sentences that hold it (eq. 4).
             `ratio`: its frequency in simple texts, as a share of that in simple and complex texts
             together. `zipf`: the logarithm of its frequency in general English. `uniform`: all the same,
@@ -33,6 +39,7 @@ class SimplicityOptions:
     """
 
     value: Value = "f1"
+    contrast: float = 0.0
     weight: Weight = "frequency"
     unit: Unit = "subword"
     damp: bool = False
@@ -42,5 +49,9 @@ class SimplicityOptions:
     language: str = "en"
 
     def __post_init__(self) -> None:
+        if not 0 <= self.contrast <= 1:
+            raise UsageError(f"contrast={self.contrast}: give a number from 0 to 1")
+        if self.contrast and self.value not in ("f1", "precision", "recall"):
+            raise UsageError(f"contrast goes with value=f1, precision or recall, not with {self.value}")
         if self.damp and self.weight != "frequency":
             raise UsageError(f"damp holds frequencies down; weight={self.weight} needs none: leave damp out")

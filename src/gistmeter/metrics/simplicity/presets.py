@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from gistmeter.core.errors import DataError
+from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
@@ -18,6 +18,7 @@ from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 # Layer 3 of 6 was chosen on Simplicity-DA's development rows, layer 17 of 24 is the paper's (section 4.3.2).
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 3),
+    "tuned": ("gistmeter/simple", 4),
     "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
 }
 SHIPPED = "gistmeter/"
@@ -27,19 +28,26 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build the simplicity metric.
 
     Args:
-        preset: `mini` (MiniLM) or `paper` (roberta-large, from the Hub).
+        preset: `mini` (MiniLM), `tuned` (MiniLM, fine-tuned to tell simplified sentences), or `paper`
+            (roberta-large, from the Hub).
         model: Another encoder in place of the preset's.
         runtime: Where and how to run.
         options: See `SimplicityOptions`.
 
     Raises:
         DataError: If a frequency table is missing or damaged.
+        UsageError: If `p_simple` is asked of a model that does not know it.
     """
     chosen = options_from(SimplicityOptions, options)
     name, layer = (model, None) if model else preset_from("simplicity", PRESETS, preset)
     tables, identity = load_tables(chosen.frequencies, TABLES[chosen.weight])
     encoder = Encoder.load(name, runtime, layers=chosen.layer or layer)
-    return Simplicity(encoder, weigher_from(tables, encoder.tokenizer, chosen), identity, chosen)
+    if chosen.value == "p_simple" and encoder.head is None:
+        raise UsageError(
+            f"value=p_simple: {name} was not trained to tell it at this layer; --preset tuned was"
+        )
+    weigher = weigher_from(tables, encoder.tokenizer, chosen)
+    return Simplicity(encoder, weigher, identity, chosen, encoder.head)
 
 
 def load_tables(name: str, wanted: tuple[str, ...]) -> tuple[dict[str, Frequencies], str]:

@@ -23,7 +23,7 @@ def relative(output: float, source: float, *, clip: bool = False) -> float:
     if is_one(source):
         return float(is_one(output))
     found = 1 - (1 - output) / (1 - source)
-    return max(0.0, found) if clip else found
+    return 0.0 if clip and found < 0 else found
 
 
 def is_one(score: float) -> bool:

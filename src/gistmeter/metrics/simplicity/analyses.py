@@ -1,0 +1,130 @@
+"""The paper's ablations (table 4) and scatter plots (figures 2 and 3), over scores that are handed in."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gistmeter.core.score import Score
+from gistmeter.metrics.simplicity.match import PARTS
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A row of table 4.
+
+    Args:
+        preset: With a tuned encoder, or with one as it was.
+        options: Of the metric.
+        relative: Whether the input is considered: equation 6.
+    """
+
+    preset: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    relative: bool = True
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What its scores are read by."""
+        return tuple(f"rel_{part}" for part in PARTS) if self.relative else PARTS
+
+
+TABLE_4 = {
+    "proposed": Variant("tuned"),
+    "without weighting": Variant("tuned", {"weight": "uniform"}),
+    "without input": Variant("tuned", relative=False),
+    "without fine-tuning": Variant("mini", {"layer": 4}),
+}
+"""The paper's metric and its ablations, with what ships; all at the layer that was tuned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of table 4.
+
+    Args:
+        part: The best of precision, recall and F1, which is what the paper shows.
+        pearson: Its correlation with people; NaN where there are fewer than two scores, or all are equal.
+        n: How many candidates have a score.
+    """
+
+    part: str
+    pearson: float
+    n: int
+
+
+def ablations(
+    runs: Mapping[str, Sequence[Score]],
+    human: Mapping[str, Sequence[float]],
+    variants: Mapping[str, Variant] = TABLE_4,
+) -> dict[str, dict[str, Cell]]:
+    """Return table 4: of each variant, for each quality, the part that people agree with most.
+
+    To take the best part after looking flatters every row; figures of one part are in `scatter`.
+
+    Args:
+        runs: The scores of each variant, all over the same candidates.
+        human: Judgements of each quality, one a candidate.
+        variants: What the runs are.
+    """
+    return {
+        name: {
+            quality: _best([_cell(scores, given, part) for part in variants[name].parts])
+            for quality, given in human.items()
+        }
+        for name, scores in runs.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """A plot of figures 2 and 3.
+
+    Args:
+        human: The judgement of each point.
+        metric: The score of each, from 0 (the lowest) to 100 (the highest), as in section 4.5.
+        pearson: Their correlation; NaN where there are fewer than two points, or all are equal.
+    """
+
+    human: tuple[float, ...]
+    metric: tuple[float, ...]
+    pearson: float
+
+
+def scatter(scores: Sequence[Score], human: Sequence[float], part: str = "f1") -> Scatter:
+    """Return the points of a plot; undefined scores are left out.
+
+    Args:
+        scores: Of one metric.
+        human: Judgements, one a candidate.
+        part: Which part of the scores.
+
+    >>> scatter([Score("1", 0.2, {"f1": 0.2}), Score("2", 0.6, {"f1": 0.6})], [1.0, 3.0])
+    Scatter(human=(1.0, 3.0), metric=(0.0, 100.0), pearson=1.0)
+    """
+    values, given = _sound(scores, human, part)
+    low, spread = (values.min(), np.ptp(values)) if len(values) else (0.0, 0.0)
+    scaled = (values - low) / (spread or 1.0) * 100
+    return Scatter(tuple(given.tolist()), tuple(scaled.tolist()), _pearson(values, given))
+
+
+def _cell(scores: Sequence[Score], human: Sequence[float], part: str) -> Cell:
+    values, given = _sound(scores, human, part)
+    return Cell(part, _pearson(values, given), len(values))
+
+
+def _best(cells: Sequence[Cell]) -> Cell:
+    return max(cells, key=lambda cell: -math.inf if math.isnan(cell.pearson) else cell.pearson)
+
+
+def _sound(scores: Sequence[Score], human: Sequence[float], part: str) -> "tuple[np.ndarray, np.ndarray]":
+    pairs = [(score.parts.get(part, math.nan), own) for score, own in zip(scores, human, strict=True)]
+    kept = np.array([pair for pair in pairs if math.isfinite(pair[0])]).reshape(-1, 2)
+    return kept[:, 0], kept[:, 1]
+
+
+def _pearson(left: "np.ndarray", right: "np.ndarray") -> float:
+    if len(left) < 2 or not np.ptp(left) or not np.ptp(right):
+        return math.nan
+    return round(float(np.corrcoef(left, right)[0, 1]), 12)

@@ -1,0 +1,23 @@
+"""A tiny random encoder with a head that tells two kinds of texts apart, as the one that ships has it."""
+
+from pathlib import Path
+
+import torch
+
+from gistmeter.models.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.tuned import save_tuned
+from gistmeter.models.tuned_encoder import KIND, TunedEncoder
+from tests.tiny_models import SEED, save_bert
+
+
+def save_tuned_encoder(folder: Path) -> Path:
+    """Save one whose base, a tiny BERT, lies in a folder within its own."""
+    base = folder / "base"
+    save_bert(base)
+    files = find_model(str(base))
+    encoder = load_weights(files, "AutoModel", load_tokenizer(files))
+    torch.manual_seed(SEED)
+    tuned = TunedEncoder(encoder, layer=2, layers=1)
+    tuned.cut(2)
+    save_tuned(tuned, str(base), folder, kind=KIND, facts={"layer": 2, "layers": 1})
+    return folder
