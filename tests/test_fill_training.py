@@ -140,13 +140,15 @@ def test_factors_are_found_in_tokens(vocabulary: Vocabulary) -> None:
     assert said == ["Anna Berg", "the red boat", "Oslo", "The mayor", "Oslo", "two", "Monday"]
 
 
+def tokens_at(*places: list[int]) -> Tokens:
+    return Tokens((7,) * len(places), np.array(places), np.zeros(len(places), dtype=bool), len(places))
+
+
 def test_a_factor_that_ends_within_a_token_is_left_out() -> None:
-    text = "Oslo's"
     oslo = Factor(0, 4, 0, 4, "entity", "GPE", 0)
-    assert place(oslo, Tokens((7, 8), np.array([[0, 4], [4, 6]]), 6)) == (0, 1)
-    assert place(oslo, Tokens((7,), np.array([[0, 6]]), 6)) is None
-    assert place(oslo, Tokens((7, 8), np.array([[0, 3], [3, 6]]), 6)) is None
-    assert len(text) == 6
+    assert place(oslo, tokens_at([0, 4], [4, 6])) == (0, 1)
+    assert place(oslo, tokens_at([0, 6])) is None
+    assert place(oslo, tokens_at([0, 3], [3, 6])) is None
 
 
 def test_factors_are_blanked_whole(vocabulary: Vocabulary) -> None:
@@ -166,9 +168,9 @@ def test_factors_are_blanked_whole(vocabulary: Vocabulary) -> None:
             if blanked <= gold:
                 sizes.add(len(blanked))
     assert sizes == {1, 2, 3}
-    single = [query for _ in range(30) if (query := drawer.factor(rng, 40)) is not None]
-    assert {query.text[a:b] for query in single for a, b in query.blanks} == gold
-    assert {len(query.blanks) for query in single} == {1}
+    single = [one for _ in range(30) if (one := drawer.factor(rng, 40)) is not None]
+    assert {one.text[a:b] for one in single for a, b in one.blanks} == gold
+    assert {len(one.blanks) for one in single} == {1}
 
 
 @pytest.mark.slow

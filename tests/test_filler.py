@@ -16,7 +16,7 @@ from gistmeter.models.filler_masked import MaskedFiller
 from gistmeter.models.filler_paths import may_become
 from gistmeter.models.filler_seq2seq import Seq2SeqFiller
 from gistmeter.models.runtime import Runtime
-from gistmeter.models.t5_decoder import Encoded, decode_states
+from gistmeter.models.t5_decoder import T5Decoder
 from tests import tiny_fillers
 
 SAVERS = {
@@ -325,7 +325,7 @@ def test_the_folded_decoder_is_the_librarys(spread: float) -> None:
     attention = torch.tensor([[1] * length + [0] * (11 - length) for length in (11, 7, 1)])
     ids = torch.randint(0, 60, (3, 40), generator=generator)  # long enough for distant positions
     with torch.inference_mode():
-        ours = decode_states(model.get_decoder(), ids, Encoded(states, attention))
+        ours = T5Decoder(model.get_decoder())(ids, states, attention)
         theirs = model.get_decoder()(
             input_ids=ids, encoder_hidden_states=states, encoder_attention_mask=attention
         ).last_hidden_state

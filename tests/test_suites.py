@@ -116,7 +116,7 @@ def test_a_suite_fills_every_line_or_says_why_not(name: str, tmp_path: Path) -> 
     assert all(line.signature and line.n for line in lines if line.ours is not None)
     reasons = [line.note for line in lines if line.ours is None and line.note != "the paper's"]
     assert all("not run: " in reason or "undefined" in reason for reason in reasons if reason)
-    assert len([line for line in lines if line.ours is not None]) >= len(lines) / 4
+    assert len([line for line in lines if line.ours is not None]) >= len(lines) / 10
     assert result.figures and all(figure.series for figure in result.figures)
     made = document(suite, result, FACTS, {f"{name}-{figure.name}" for figure in result.figures})
     text = markdown(json.loads(to_json(made)))

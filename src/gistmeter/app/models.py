@@ -5,7 +5,7 @@ import sys
 
 from tabulate import tabulate
 
-from gistmeter.core.errors import ModelError
+from gistmeter.core.errors import GistmeterError, ModelError, UsageError
 from gistmeter.models.bundle import BUNDLE, Entry, entries, verify
 from gistmeter.models.load import MINILM_SHA256, find_model
 
@@ -24,7 +24,13 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "list":
         sys.stdout.write(_table() + "\n")
         return 0
-    lines, whole = _verified()
+    said = _verified()
+    whole = not any(said.values())
+    if whole and arguments.dtype is not None:
+        changed = _changes(list(said), arguments)
+        lines = [f"{name}: ok{says}" for name, says in changed.items()]
+    else:
+        lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0 if whole else ModelError.exit_code
 
@@ -59,8 +65,30 @@ def _minilm_row() -> tuple[str, ...]:
     return "minilm", f"{MINILM}: found", f"{size / 1e6:.1f}", NOTHING, "see its package", NOTHING
 
 
-def _verified() -> tuple[list[str], bool]:
-    """Return a line a model, and whether all are whole."""
+def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
+    """Say of each model how many of its decisions a precision changes; nothing of what makes none."""
+    from gistmeter.models.decisions import changed_decisions
+    from gistmeter.models.runtime import Runtime
+
+    runtime = Runtime(device="cpu", dtype=arguments.dtype, backend=arguments.backend)
+    said = {}
+    for name in names:
+        try:
+            found = changed_decisions(name, runtime)
+        except UsageError:
+            raise
+        except GistmeterError as error:
+            said[name] = f"; {error}"
+            continue
+        said[name] = ""
+        if found is not None:
+            share = f"{found[0]:,} of {found[1]:,} ({found[0] / found[1]:.2%})"
+            said[name] = f"; {runtime.precision} changes {share} decisions"
+    return said
+
+
+def _verified() -> dict[str, list[str]]:
+    """Return what is wrong with each model."""
     said: dict[str, list[str]] = {f"gistmeter/{model.name}": [] for model in entries(root=BUNDLE)}
     for problem in verify(root=BUNDLE):
         model = f"gistmeter/{problem.name}"
@@ -70,8 +98,7 @@ def _verified() -> tuple[list[str], bool]:
         said["minilm"] = []
     except ModelError as error:
         said["minilm"] = [str(error)]
-    lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
-    return lines, not any(said.values())
+    return said
 
 
 def _short(problems: list[str]) -> str:

@@ -2,10 +2,14 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from gistmeter import catalog
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.metric import Metric
+
+if TYPE_CHECKING:
+    from gistmeter.models.runtime import Runtime
 
 METRIC_HELP = f"""\
 metrics:
@@ -16,16 +20,23 @@ metrics:
 """
 
 
-def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
-    """Build the metrics a command line asks for, each with its label: the text that named it."""
+def runtime_of(arguments: argparse.Namespace) -> "Runtime":
+    """Return where and how the command line asks models to run."""
     from gistmeter.models.runtime import Runtime
 
-    runtime = Runtime(
+    return Runtime(
         device=arguments.device,
         dtype=arguments.dtype,
+        backend=arguments.backend,
         batch_tokens=arguments.batch_tokens,
+        cache_mb=arguments.cache_mb,
         progress=not arguments.quiet,
     )
+
+
+def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
+    """Build the metrics a command line asks for, each with its label: the text that named it."""
+    runtime = runtime_of(arguments)
     # Parsed before any model is loaded, so that a slip of the pen is known at once.
     asked = {label: parse_spec(label) for label in arguments.metrics if label != "all"}
     every = {name: parse_spec(name) for name in catalog.names() if "all" in arguments.metrics}

@@ -62,6 +62,8 @@ class CopyHead(nn.Module):
 
 def _pointed(queries: torch.Tensor, keys: torch.Tensor, sources: torch.Tensor) -> torch.Tensor:
     """Return the dot product of each query, (N, d), with the keys, (U, C, d), of its own context: (N, C)."""
+    if len(keys) == 1:
+        return (queries @ keys[0].T).float()
     order = sources.argsort(stable=True)
     counts = torch.bincount(sources, minlength=len(keys)).tolist()
     shares = torch.split(queries[order], counts)

@@ -1,4 +1,4 @@
-"""Faster products of matrices on processors where they stay exact.
+"""Processors: how many threads they grant, and faster products of matrices where they stay exact.
 
 PyTorch multiplies fp32 matrices with MKL, which runs at half its speed or less on AMD processors. Allowing
 oneDNN lower precision makes PyTorch choose oneDNN instead; on many processors that keeps computing in fp32,
@@ -6,8 +6,9 @@ on others it really rounds. So the accuracy is measured on this machine, once a 
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -69,3 +70,32 @@ def _onednn() -> Iterator[None]:
         yield
     finally:
         setting.fp32_precision = before
+
+
+@cache
+def grant_threads() -> None:
+    """Let PyTorch use no more threads than the machine grants this process.
+
+    PyTorch counts the processors that it may run on; a container may grant a smaller share of their time.
+    OpenVINO is given as many threads as PyTorch has.
+    """
+    share = granted_share()
+    if share is not None and share < torch.get_num_threads():
+        torch.set_num_threads(max(1, int(share)))
+
+
+def granted_share(root: Path = Path("/sys/fs/cgroup")) -> float | None:
+    """Return how many processors' time a container's limit grants; None where there is no limit.
+
+    Args:
+        root: Where the limits of control groups are found; version 2 first, then version 1.
+    """
+    with suppress(OSError, ValueError):
+        quota, period = (root / "cpu.max").read_text(encoding="utf-8").split()
+        return None if quota == "max" else int(quota) / int(period)
+    with suppress(OSError, ValueError):
+        quota, period = (
+            (root / "cpu" / f"cpu.cfs_{name}_us").read_text(encoding="utf-8") for name in ("quota", "period")
+        )
+        return None if int(quota) < 0 else int(quota) / int(period)
+    return None

@@ -10,10 +10,14 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models import calibration
+from gistmeter.models.backend import States, place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import POOLING_FILE, ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
+from gistmeter.models.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.tokens import Tokens, tokenize, window_of
+from gistmeter.models.tuned_encoder import TextHead, is_tuned, load_tuned
 
 Pooling = Literal["mean", "max", "cls"]
 Row = tuple[int, ...]
@@ -44,6 +48,9 @@ class Encoder:
         runtime: Where and how to run.
     """
 
+    head: TextHead | None = None
+    """Tells two kinds of texts apart by their token vectors, where the model has learned to."""
+
     def __init__(
         self,
         model: Any,  # noqa: ANN401 - transformers' classes are untyped
@@ -55,18 +62,20 @@ class Encoder:
     ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.model = model
+        self.memory = TextMemory()
+        self.piece = place(States(model), self.runtime, token_rows(model.config.vocab_size), self._calibrate)
         self.tokenizer = tokenizer
         self.pooling = pooling
         self.window = window_of(model, tokenizer)
-        self.identity = f"{identity}/{self.window}/{self.runtime.dtype}"
+        self.identity = f"{identity}/{self.window}/{self.runtime.precision}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None, *, layers: int | None = None) -> "Encoder":
         """Load an encoder by name.
 
         Args:
-            name: `minilm`, a folder, or a Hub id.
+            name: `minilm`, a folder (also of a tuned encoder, see `tuned_encoder`), or a Hub id.
             runtime: Where and how to run.
             layers: How many of its layers to keep, counted from the bottom; all by default.
 
@@ -75,7 +84,18 @@ class Encoder:
             BadModel: If it cannot be loaded.
             UsageError: If it has fewer layers.
         """
+        encoder = cls._load(name, runtime, layers)
+        encoder.memory = SHARED
+        return encoder
+
+    @classmethod
+    def _load(cls, name: str, runtime: Runtime | None, layers: int | None) -> "Encoder":
         files = find_model(name)
+        if is_tuned(files):
+            model, tokenizer, kept, head = load_tuned(files, layers)
+            tuned = cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
+            tuned.head = head
+            return tuned
         tokenizer = load_tokenizer(files)
         if layers is None:
             model = load_weights(files, "AutoModel", tokenizer)
@@ -87,25 +107,49 @@ class Encoder:
 
     def embed(self, texts: Sequence[str]) -> TextVectors:
         """Turn each text into one vector; what does not fit into the model's window is cut off."""
-        tokens = tokenize(self.tokenizer, texts, self.window)
-        vectors = self._run([t.ids for t in tokens], self._text_vectors)
+        found = self._encode(texts, self._text_vectors)
         width = self.model.config.hidden_size
-        return TextVectors(np.stack(vectors) if vectors else np.zeros((0, width), np.float32), tokens)
+        vectors = np.stack([vector for _, vector in found]) if found else np.zeros((0, width), np.float32)
+        return TextVectors(vectors, [tokens for tokens, _ in found])
 
     def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, FloatArray]]:
-        """Turn each token into a vector of unit length, shape (tokens, dimensions); long texts are cut."""
-        tokens = tokenize(self.tokenizer, texts, self.window)
-        vectors = self._run([t.ids for t in tokens], self._token_vectors)
-        return list(zip(tokens, vectors, strict=True))
+        """Turn each token into a vector of unit length, shape (tokens, dimensions); long texts are cut.
 
-    def _run(self, rows: list[Row], read: Callable[[list[Row]], list[FloatArray]]) -> list[FloatArray]:
-        return in_batches(rows, read, length=len, runtime=self.runtime, label="encoding")
+        The vectors are not to be changed: later calls may return the same ones.
+        """
+        return self._encode(texts, self._token_vectors)
+
+    def _encode(
+        self, texts: Sequence[str], read: Callable[[list[Row]], list[FloatArray]]
+    ) -> list[tuple[Tokens, FloatArray]]:
+        """Encode texts, except those that are still in memory."""
+        unique = list(dict.fromkeys(texts))
+        runtime, most = self.runtime, self.runtime.cache_mb * 2**20
+        # The runtime changes nothing but the last digits; who compares runtimes wants to see these.
+        run_by = f"{runtime.engine}/{self.device}/{runtime.token_budget()}"
+        model = f"{self.identity}/{self.pooling}/{read.__name__}/{run_by}"
+        keys = {text: text_key(model, text) for text in unique}
+        kept = {text: self.memory.get(keys[text]) for text in unique} if most else {}
+        found = {text: entry for text, entry in kept.items() if entry is not None}
+        new = [text for text in unique if text not in found]
+        tokens = tokenize(self.tokenizer, new, self.window)
+        vectors = in_batches([t.ids for t in tokens], read, length=len, runtime=runtime, label="encoding")
+        for text, entry in zip(new, zip(tokens, vectors, strict=True), strict=True):
+            found[text] = entry
+            if most:
+                self.memory.put(keys[text], entry, most)
+        return [found[text] for text in texts]
+
+    def _calibrate(self) -> None:
+        with torch.inference_mode():
+            for tokens in tokenize(self.tokenizer, calibration.texts(), self.window):
+                self._states([tokens.ids])
 
     def _states(self, rows: list[Row]) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the last layer's states, shape (rows, longest, dimensions), and the attention mask."""
         attention = mask(rows, self.device)
         ids = pad(rows, self.tokenizer.pad_token_id, self.device)
-        return self.model(input_ids=ids, attention_mask=attention).last_hidden_state.float(), attention
+        return self.piece(ids, attention).float(), attention
 
     def _text_vectors(self, rows: list[Row]) -> list[FloatArray]:
         states, attention = self._states(rows)
@@ -116,7 +160,7 @@ class Encoder:
             pooled = states.masked_fill(on == 0, -torch.inf).amax(dim=1)
         else:
             pooled = (states * on).sum(dim=1) / on.sum(dim=1)
-        return list(torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy())
+        return [vector.copy() for vector in torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()]
 
     def _token_vectors(self, rows: list[Row]) -> list[FloatArray]:
         states, _ = self._states(rows)

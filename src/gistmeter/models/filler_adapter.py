@@ -3,10 +3,18 @@
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+import torch
+
+from gistmeter.models import calibration
+from gistmeter.models.backend import Example, Piece, place
+from gistmeter.models.filler import Fill, Query
 from gistmeter.models.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import Tokens
 from gistmeter.models.vocabulary import Vocabulary
+
+LONG, MARGIN = 512, 4
+"""How long a query may be where a model has no limit; tokens left for the format beside each text."""
 
 
 class Adapter:
@@ -15,6 +23,7 @@ class Adapter:
     architecture: ClassVar[str]
     """The `Auto…` class of transformers to load the family as."""
     separate_windows: ClassVar[bool] = False
+    window: int | None
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
         self.runtime = runtime or Runtime()
@@ -35,6 +44,23 @@ class Adapter:
         tokenizer = load_tokenizer(files)
         model = load_weights(files, cls.architecture, tokenizer)
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def place(self, piece: torch.nn.Module, example: Example) -> Piece:
+        """Return what runs a piece of the model; see `backend.place`."""
+        return place(piece, self.runtime, example, self._calibrate)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept."""
+        raise NotImplementedError
+
+    def _calibrate(self) -> None:
+        for query in self.own_queries(every=12):
+            self.fill([query])
+
+    def own_queries(self, *, every: int, check: bool = False) -> list[Query]:
+        """Return queries over texts of the project's own; see `calibration.queries`."""
+        room = (self.window or LONG) // 2 - MARGIN
+        return calibration.queries(self.tokenize, room, every=every, check=check)
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
         """Tokenize whole texts, uncut, without special tokens."""

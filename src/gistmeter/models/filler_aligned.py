@@ -5,13 +5,21 @@ predicted for a mask is read at the mask's own position, without the usual shift
 causal mask: it sees the text up to the mask and the whole context.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
 from gistmeter.core.errors import BadModel
+from gistmeter.models.aligned_decoder import (
+    AlignedDecoder,
+    AlignedHead,
+    ContextMemory,
+    about_context,
+    context_rows,
+)
+from gistmeter.models.backend import States, Tensors, state_rows, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_contexts import ContextFiller, Group, text_length
@@ -25,8 +33,6 @@ from gistmeter.models.filler_reading import (
 )
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
-
-KeysAndValues = list[tuple[torch.Tensor, torch.Tensor]]
 
 
 class AlignedFiller(ContextFiller):
@@ -53,12 +59,18 @@ class AlignedFiller(ContextFiller):
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.window = window_of(model, tokenizer)
-        self.identity = f"{identity}/aligned-gold-length/{self.window}/{self.runtime.dtype}"
+        config, decoder = model.config, model.get_decoder()
+        size, width = model.get_input_embeddings().num_embeddings, config.d_model
+        texts = about_context(size, config.decoder_layers, config.decoder_attention_heads, width)
+        self.encoder = self.place(States(model.get_encoder()), token_rows(size))
+        self.memory = self.place(ContextMemory(decoder, self.pad_id), context_rows(width))
+        self.decoder = self.place(AlignedDecoder(decoder), texts)
+        self.head = self.place(AlignedHead(model), state_rows(width))
+        self.identity = f"{identity}/aligned-gold-length/{self.window}/{self.runtime.precision}"
 
     def _fill_groups(self, batch: list[Group]) -> list[list[list[Fill]]]:
         rows = [self.vocabulary.join(group.context).ids for group in batch]
-        inputs = {"input_ids": pad(rows, self.pad_id, self.device), "attention_mask": mask(rows, self.device)}
-        states = self.model.get_encoder()(**inputs).last_hidden_state
+        states = self.encoder(pad(rows, self.pad_id, self.device), mask(rows, self.device))
         return [
             self._fill_group(group, states[at : at + 1, : len(row)])
             for at, (group, row) in enumerate(zip(batch, rows, strict=True))
@@ -66,30 +78,19 @@ class AlignedFiller(ContextFiller):
 
     def _fill_group(self, group: Group, context: torch.Tensor) -> list[list[Fill]]:
         """Answer all queries of a context whose encoder states, shape (1, tokens, dimensions), are given."""
-        memory = self._memory(context)
+        memory: Tensors = self.memory(context.contiguous())
         runtime = replace(self.runtime, progress=False)  # the bar counts contexts
         return in_batches(
             group.queries,
-            lambda batch: self._decode(batch, context, memory),
+            lambda batch: self._decode(batch, memory),
             length=text_length,
             runtime=runtime,
         )
 
-    def _memory(self, context: torch.Tensor) -> KeysAndValues:
-        """Return the keys and values that each layer of the decoder makes of a context."""
-        start = torch.full((1, 1), self.pad_id, device=self.device)
-        inputs = {"input_ids": start, "encoder_hidden_states": context, "use_cache": True}
-        cache = self.model.get_decoder()(**inputs).past_key_values.cross_attention_cache
-        return [(layer.keys, layer.values) for layer in cache.layers]
-
-    def _decode(self, batch: list[Query], context: torch.Tensor, memory: KeysAndValues) -> list[list[Fill]]:
-        about = {
-            "encoder_hidden_states": context.expand(len(batch), -1, -1),
-            "past_key_values": _cache(memory, len(batch)),
-            "use_cache": True,
-        }
+    def _decode(self, batch: list[Query], memory: Tensors) -> list[list[Fill]]:
         gold = [token for query in batch for token in gold_tokens(query)]
-        return fills_of(batch, read_positions(self._at_masks(batch, about), self.head, gold), self.decode)
+        states = self._at_masks(batch, lambda ids: self.decoder(ids, *memory))
+        return fills_of(batch, read_positions(states, self.head, gold), self.decode)
 
     def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
         """Run encoder and decoder over all queries, each with its own context, as training does.
@@ -105,40 +106,24 @@ class AlignedFiller(ContextFiller):
             "encoder_attention_mask": attention,
             "use_cache": False,
         }
-        return self._at_masks(queries, about), self.head
+        decoder = self.model.get_decoder()
+        states = self._at_masks(queries, lambda ids: decoder(input_ids=ids, **about).last_hidden_state)
+        return states, self.head
 
-    def _at_masks(self, queries: Sequence[Query], about: dict[str, Any]) -> torch.Tensor:
+    def _at_masks(
+        self, queries: Sequence[Query], decode: Callable[[torch.Tensor], torch.Tensor]
+    ) -> torch.Tensor:
         """Run the decoder over the masked texts; return its states at all masks, shape (masks, dimensions).
 
         Args:
             queries: One text each.
-            about: What the decoder is told of their contexts.
+            decode: Turns padded ids into states.
         """
         texts = [self.vocabulary.join(masked_text(query, self.mask_id)) for query in queries]
         hidden = [
             [text.starts[0] + at for at in blanked(query)] for text, query in zip(texts, queries, strict=True)
         ]
-        ids = pad([text.ids for text in texts], self.pad_id, self.device)
-        states: torch.Tensor = self.model.get_decoder()(input_ids=ids, **about).last_hidden_state
+        states = decode(pad([text.ids for text in texts], self.pad_id, self.device))
         which = torch.tensor([at for at, row in enumerate(hidden) for _ in row], device=self.device)
         where = torch.tensor([at for row in hidden for at in row], device=self.device)
         return states[which, where]
-
-    def head(self, states: torch.Tensor) -> torch.Tensor:
-        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
-        logits: torch.Tensor = self.model.get_output_embeddings()(states)
-        bias = getattr(self.model, "final_logits_bias", None)
-        return logits if bias is None else logits + bias
-
-
-def _cache(memory: KeysAndValues, rows: int) -> Any:  # noqa: ANN401 - transformers' class is untyped
-    """Return a cache in which every row shares the context's keys and values, without copying them."""
-    from transformers import DynamicCache, EncoderDecoderCache
-
-    shared: Any = DynamicCache()
-    for at, (keys, values) in enumerate(memory):
-        shared.update(keys, values, at)
-        layer = shared.layers[at]
-        layer.keys = keys.expand(rows, -1, -1, -1)
-        layer.values = values.expand(rows, -1, -1, -1)
-    return EncoderDecoderCache(DynamicCache(), shared)

@@ -24,7 +24,6 @@ class ContextFiller(Adapter):
     """
 
     separate_windows = True
-    window: int | None
 
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to text and context together."""

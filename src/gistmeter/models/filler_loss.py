@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch.nn.functional import cross_entropy
 
-from gistmeter.core.errors import BadModel
+from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.batching import mask, pad
 from gistmeter.models.filler import Filler, Query
 from gistmeter.models.filler_aligned import AlignedFiller
@@ -27,8 +27,11 @@ def trainable_filler(filler: Filler) -> Trainable:
 
     Raises:
         BadModel: If it is of a kind that is trained otherwise.
+        UsageError: If it does not run on PyTorch.
     """
     if isinstance(filler, Trainable):
+        if filler.runtime.engine != "torch":
+            raise UsageError("training runs on PyTorch: build the filler with Runtime(backend='torch')")
         return filler
     raise BadModel(f"{filler.identity} cannot be trained by this task; give a T5, a masked model or a BART")
 

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.backend import Logits, States, state_rows, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_adapter import Adapter
@@ -62,7 +63,15 @@ class MaskedFiller(Adapter):
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
         self.window = window_of(model.base_model, tokenizer)
-        self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.dtype}"
+        example = token_rows(model.get_input_embeddings().num_embeddings, typed=self.typed)
+        head = next((getattr(model, name) for name in HEADS if hasattr(model, name)), None)
+        if head is None:  # a family whose head is elsewhere: the whole model, at all positions
+            self.states = self.place(Logits(model), example)
+            self.head: Head = torch.nn.Identity()
+        else:
+            self.states = self.place(States(model.base_model), example)
+            self.head = self.place(head, state_rows(model.config.hidden_size))
+        self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.precision}"
 
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to a query."""
@@ -92,15 +101,12 @@ class MaskedFiller(Adapter):
         """
         rows = [self._assemble(query) for query in queries]
         ids = [row.ids for row in rows]
-        inputs = {"input_ids": pad(ids, self.pad_id, self.device), "attention_mask": mask(ids, self.device)}
+        inputs = [pad(ids, self.pad_id, self.device), mask(ids, self.device)]
         if self.typed:
-            inputs["token_type_ids"] = pad([row.types for row in rows], 0, self.device)
+            inputs.append(pad([row.types for row in rows], 0, self.device))
         which = torch.tensor([at for at, row in enumerate(rows) for _ in row.masked], device=self.device)
         where = torch.tensor([at for row in rows for at in row.masked], device=self.device)
-        head = next((getattr(self.model, name) for name in HEADS if hasattr(self.model, name)), None)
-        if head is None:  # a family whose head is elsewhere: the whole model, at all positions
-            return self.model(**inputs).logits[which, where], torch.nn.Identity()
-        return self.model.base_model(**inputs).last_hidden_state[which, where], head
+        return self.states(*inputs)[which, where], self.head
 
     def _assemble(self, query: Query) -> _Row:
         text = masked_text(query, self.mask_id)

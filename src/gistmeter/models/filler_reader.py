@@ -6,14 +6,16 @@ from typing import Any
 
 import torch
 
+from gistmeter.models.backend import Tensors
 from gistmeter.models.batching import in_batches
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_contexts import ContextFiller, Group, text_length
 from gistmeter.models.filler_reading import MOST_LOGITS, Readings, fills_of
 from gistmeter.models.load import find_model
 from gistmeter.models.pair_batch import PairBatch, pair_batch
-from gistmeter.models.reader import KeysAndValues, Reader
+from gistmeter.models.reader import Reader
 from gistmeter.models.reader_files import load_reader
+from gistmeter.models.reader_pieces import Examples, Point, ReadTexts, Remember
 from gistmeter.models.runtime import Runtime
 
 
@@ -22,7 +24,7 @@ class _Memory:
     """A context as the layers and the head see it."""
 
     states: torch.Tensor
-    layers: list[KeysAndValues]
+    layers: Tensors
 
 
 class ReaderFiller(ContextFiller):
@@ -50,7 +52,11 @@ class ReaderFiller(ContextFiller):
     ) -> None:
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.window = int(model.embeddings.position_embeddings.num_embeddings)
-        self.identity = f"{identity}/reader-gold-length/{self.window}/{self.runtime.dtype}"
+        examples = Examples(model)
+        self.remember = self.place(Remember(model), examples.contexts)
+        self.read_texts = self.place(ReadTexts(model), examples.texts)
+        self.point = self.place(Point(model), examples.blanks)
+        self.identity = f"{identity}/reader-gold-length/{self.window}/{self.runtime.precision}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "ReaderFiller":
@@ -67,11 +73,12 @@ class ReaderFiller(ContextFiller):
     def _fill_groups(self, groups: list[Group]) -> list[list[list[Fill]]]:
         """Encode some contexts together; answer the queries of each."""
         contexts = self._batch([group.queries[0] for group in groups])
-        memory = self.model.remember(contexts)
+        memory, *layers = self.remember(contexts.context, contexts.context_lengths)
         results = []
         for at, group in enumerate(groups):
-            own = memory[at : at + 1, : max(1, len(group.context))]
-            seen = _Memory(own, self.model.keys_and_values(own))
+            own = slice(0, max(1, len(group.context)))
+            both = tuple(tensor[at : at + 1, :, own].contiguous() for tensor in layers)
+            seen = _Memory(memory[at : at + 1, own], both)
             runtime = replace(self.runtime, progress=False)  # the bar counts contexts
             results.append(in_batches(group.queries, self._answer(seen), length=text_length, runtime=runtime))
         return results
@@ -79,7 +86,8 @@ class ReaderFiller(ContextFiller):
     def _answer(self, memory: _Memory) -> "Callable[[list[Query]], list[list[Fill]]]":
         def answer(queries: list[Query]) -> list[list[Fill]]:
             batch = self._batch(queries)
-            states = self.model.read(batch, memory.layers)
+            texts = (batch.text, batch.text_lengths, batch.context_lengths)
+            states = self.read_texts(*texts, *memory.layers)
             return fills_of(queries, self._readings(states, memory, batch), self.decode)
 
         return answer
@@ -93,7 +101,8 @@ class ReaderFiller(ContextFiller):
         step = max(1, MOST_LOGITS // len(self.model.table))
         for start in range(0, len(batch.rows), step):
             part = batch.at(slice(start, start + step))
-            made, copied = self.model.point(states, memory.states, part)
+            about = (batch.context, batch.context_lengths, part.neighbours, part.distances)
+            made, copied = self.point(states[part.rows, part.places], memory.states, *about)
             _read(readings, made, copied, part)
         return readings
 

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.backend import States, state_rows, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_adapter import Adapter
@@ -19,7 +20,7 @@ from gistmeter.models.filler_paths import Path, Rules
 from gistmeter.models.filler_reading import Readings, read_positions
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.separator import SEPARATOR, give_mean_vector
-from gistmeter.models.t5_decoder import Encoded, decode_states
+from gistmeter.models.t5_decoder import Encoded, T5Decoder, T5Head, decoder_rows
 from gistmeter.models.tokens import NO_LIMIT
 
 SENTINELS = 100
@@ -62,8 +63,12 @@ class Seq2SeqFiller(Adapter):
         self.rules = Rules(self.vocabulary.special - {tokenizer.unk_token_id}, self.decode)
         limit = tokenizer.model_max_length
         self.window: int | None = limit if limit < NO_LIMIT else WINDOW
+        size, width = model.get_input_embeddings().num_embeddings, model.config.d_model
+        self.encoder = self.place(States(model.get_encoder()), token_rows(size))
+        self.decoder = self.place(T5Decoder(model.get_decoder()), decoder_rows(size, width))
+        self.head = self.place(T5Head(model), state_rows(width))
         kind = "sentinels" if separated is tokenizer else "sentinels-new-sep"
-        self.identity = f"{identity}/{kind}/{self.window}/{self.runtime.dtype}"
+        self.identity = f"{identity}/{kind}/{self.window}/{self.runtime.precision}"
 
     def overhead(self, query_blanks: int) -> int:
         """How many tokens the format adds to a query: the separator and the end; a blank only shrinks."""
@@ -85,7 +90,7 @@ class Seq2SeqFiller(Adapter):
         inputs = [target[:-1] for target in targets]
         states = self._decoder(inputs, encoded)
         gold = [token for target in targets for token in target]
-        readings = read_positions(states, self._head, gold)
+        readings = read_positions(states, self.head, gold)
         starts, paths = [], []
         at = 0
         for row, (query, target) in enumerate(zip(batch, targets, strict=True)):
@@ -119,7 +124,7 @@ class Seq2SeqFiller(Adapter):
         while paths:
             inputs = [(*path.prefix, *path.predicted) for path in paths]
             states = self._decoder(inputs, encoded.rows([path.row for path in paths]), last=True)
-            readings = read_positions(states, self._head, [self.end] * len(paths))
+            readings = read_positions(states, self.head, [self.end] * len(paths))
             for at, path in enumerate(paths):
                 path.add(readings.predicted[at], readings.predicted_probabilities[at])
             paths = [path for path in paths if path.open]
@@ -145,8 +150,7 @@ class Seq2SeqFiller(Adapter):
     def _encode(self, rows: list[tuple[int, ...]]) -> Encoded:
         attention = mask(rows, self.device)
         ids = pad(rows, self.pad_id, self.device)
-        states = self.model.get_encoder()(input_ids=ids, attention_mask=attention).last_hidden_state
-        return Encoded(states, attention)
+        return Encoded(self.encoder(ids, attention), attention)
 
     def _decoder(self, rows: list[tuple[int, ...]], encoded: Encoded, *, last: bool = False) -> torch.Tensor:
         """Return the decoder's states after its start token and after each token of each row.
@@ -160,22 +164,15 @@ class Seq2SeqFiller(Adapter):
             Shape (states, dimensions), row by row.
         """
         begun = [(self.model.config.decoder_start_token_id, *row) for row in rows]
-        states = decode_states(self.model.get_decoder(), pad(begun, self.pad_id, self.device), encoded)
+        states = self.decoder(pad(begun, self.pad_id, self.device), encoded.states, encoded.attention)
         places = [
             (at, position)
             for at, row in enumerate(begun)
             for position in range(len(row) - 1 if last else 0, len(row))
         ]
         which, where = torch.tensor(places, device=self.device).T
-        return states[which, where]
-
-    def _head(self, states: torch.Tensor) -> torch.Tensor:
-        config = self.model.config
-        # T5 scales the states before a head that shares the embedding table; others have no such setting.
-        if getattr(config, "scale_decoder_outputs", config.model_type == "t5" and config.tie_word_embeddings):
-            states = states * config.d_model**-0.5
-        logits: torch.Tensor = self.model.get_output_embeddings()(states)
-        return logits
+        found: torch.Tensor = states[which, where]
+        return found
 
 
 def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401

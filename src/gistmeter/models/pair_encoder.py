@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gistmeter.models import calibration
+from gistmeter.models.backend import States, place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler_load import READER, SENTINELS, family_of
 from gistmeter.models.load import find_model, load_tokenizer, load_weights, read_config
@@ -71,9 +73,10 @@ class PairEncoder:
             self.separator = _separator(model, tokenizer)
             self.end = self.vocabulary.id(tokenizer.eos_token)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        example = token_rows(model.get_input_embeddings().num_embeddings, typed=self.typed)
+        self.piece = place(States(model), self.runtime, example, self._calibrate)
         self.width: int = model.config.hidden_size
-        self.identity = f"{identity}/{self.window}/{self.runtime.dtype}"
+        self.identity = f"{identity}/{self.window}/{self.runtime.precision}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "PairEncoder":
@@ -130,6 +133,11 @@ class PairEncoder:
         results = iter(found)
         return [_put_together([(reading, next(results)) for reading in plan]) for plan in plans]
 
+    def _calibrate(self) -> None:
+        for pair in calibration.pairs():
+            candidate, source = (tokens.ids for tokens in self.vocabulary.tokenize(pair))
+            self.states([(candidate, source)])
+
     def _join(self, candidate: Ids, source: Ids) -> _Pair:
         lengths = (len(candidate), len(source))
         if not self.relative:
@@ -143,10 +151,10 @@ class PairEncoder:
         self, batch: list[_Pair], project: Callable[[torch.Tensor], torch.Tensor]
     ) -> list[tuple[FloatArray, FloatArray]]:
         rows = [pair.ids for pair in batch]
-        inputs = {"input_ids": pad(rows, self.pad_id, self.device), "attention_mask": mask(rows, self.device)}
+        inputs = [pad(rows, self.pad_id, self.device), mask(rows, self.device)]
         if self.typed:
-            inputs["token_type_ids"] = pad([pair.types for pair in batch], 0, self.device)
-        values = project(self.model(**inputs).last_hidden_state.float()).cpu().numpy()
+            inputs.append(pad([pair.types for pair in batch], 0, self.device))
+        values = project(self.piece(*inputs).float()).cpu().numpy()
         # Copies, so that a short row does not keep its whole padded batch alive.
         return [
             (

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel
+from gistmeter.models import calibration
+from gistmeter.models.backend import Logits, place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import ModelFiles, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
@@ -54,11 +56,12 @@ class PairScorer:
             raise BadModel(f"{identity} gives {model.config.num_labels} numbers for a pair; one is needed")
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
-        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
         self.tokenizer = tokenizer
         self.window = window_of(model.base_model, tokenizer)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
-        self.identity = f"{identity}/cross/{self.window}/{self.runtime.dtype}"
+        example = token_rows(model.config.vocab_size, typed=self.typed)
+        self.piece = place(Logits(model), self.runtime, example, self._calibrate)
+        self.identity = f"{identity}/cross/{self.window}/{self.runtime.precision}"
 
     @classmethod
     def load(cls, files: ModelFiles, runtime: Runtime | None = None) -> "PairScorer":
@@ -90,6 +93,10 @@ class PairScorer:
         lengths = columns[:, 1:].astype(np.int64)
         return PairScores(columns[:, 0], lengths[:, :2], lengths[:, 2:])
 
+    def _calibrate(self) -> None:
+        for pair in calibration.pairs():
+            self.score([pair])
+
     def _encode(self, pairs: list[tuple[str, str]], window: int | None) -> list[Any]:
         backend = self.tokenizer.backend_tokenizer
         backend.no_padding()
@@ -101,13 +108,10 @@ class PairScorer:
 
     def _forward(self, batch: list[_Pair]) -> list[float]:
         ids = [item.ids for item in batch]
-        inputs = {
-            "input_ids": pad(ids, self.tokenizer.pad_token_id, self.device),
-            "attention_mask": mask(ids, self.device),
-        }
+        inputs = [pad(ids, self.tokenizer.pad_token_id, self.device), mask(ids, self.device)]
         if self.typed:
-            inputs["token_type_ids"] = pad([item.types for item in batch], 0, self.device)
-        return torch.sigmoid(self.model(**inputs).logits[:, 0].float()).tolist()
+            inputs.append(pad([item.types for item in batch], 0, self.device))
+        return torch.sigmoid(self.piece(*inputs)[:, 0].float()).tolist()
 
 
 def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs

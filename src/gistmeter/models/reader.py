@@ -77,10 +77,10 @@ class Reader(nn.Module):
 
     def _encode(self, batch: PairBatch) -> torch.Tensor:
         context, lengths = batch.context, batch.context_lengths
-        ids = torch.zeros(len(context), context.shape[1] + 2, dtype=torch.long, device=context.device)
+        ids = torch.zeros(context.shape[0], context.shape[1] + 2, dtype=torch.long, device=context.device)
         ids[:, 1:-1] = context
         ids[:, 0] = self.start
-        ids[torch.arange(len(ids), device=ids.device), lengths + 1] = self.end
+        ids[torch.arange(ids.shape[0], device=ids.device), lengths + 1] = self.end
         states: torch.Tensor = self.embeddings(input_ids=ids)
         hidden = _hidden(lengths + 2, ids.shape[1], states)
         for layer in self.encoder.layer:

@@ -7,10 +7,13 @@ values: q·(Wk h) = (Wkᵀ q)·h and Σ p (Wv h) = Wv (Σ p h), exactly.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
+
+from gistmeter.models.backend import Example, Tensors, token_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,32 +34,81 @@ class Encoded:
         return Encoded(self.states[index], self.attention[index])
 
 
-def decode_states(decoder: Any, ids: torch.Tensor, encoded: Encoded) -> torch.Tensor:  # noqa: ANN401
-    """Return the last states of a T5 decoder in evaluation mode.
+class T5Decoder(torch.nn.Module):
+    """The last states of a T5 decoder in evaluation mode.
 
     Args:
         decoder: The decoder of a T5 or mT5 of transformers.
-        ids: What it reads, its start token included, shape (texts, tokens); padding on the right.
-        encoded: What it reads about.
-
-    Returns:
-        Shape (texts, tokens, dimensions).
     """
-    tokens = ids.shape[1]
-    states: torch.Tensor = decoder.embed_tokens(ids)
-    bias = decoder.block[0].layer[0].SelfAttention.compute_bias(tokens, tokens)
-    future = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).triu(1)
-    bias = bias.masked_fill(future, -torch.inf)
-    padding = (encoded.attention == 0)[:, None, :]
-    for block in decoder.block:
-        itself, text, feed_forward = block.layer
-        states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
-        states = states + _attend_folded(
-            text.EncDecAttention, text.layer_norm(states), encoded.states, padding
-        )
-        states = feed_forward(states)
-    last: torch.Tensor = decoder.final_layer_norm(states)
-    return last
+
+    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(self, ids: torch.Tensor, encoded: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return the states, shape (texts, tokens, dimensions).
+
+        Args:
+            ids: What it reads, its start token included, shape (texts, tokens); padding on the right.
+            encoded: The texts that it reads about, shape (texts, longest, dimensions).
+            attention: 1 on their tokens, 0 on padding, shape (texts, longest).
+        """
+        tokens = ids.shape[1]
+        states: torch.Tensor = self.decoder.embed_tokens(ids)
+        bias = self.decoder.block[0].layer[0].SelfAttention.compute_bias(tokens, tokens)
+        future = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).triu(1)
+        bias = bias.masked_fill(future, -torch.inf)
+        padding = (attention == 0)[:, None, :]
+        for block in self.decoder.block:
+            itself, text, feed_forward = block.layer
+            states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
+            states = states + _attend_folded(text.EncDecAttention, text.layer_norm(states), encoded, padding)
+            states = feed_forward(states)
+        last: torch.Tensor = self.decoder.final_layer_norm(states)
+        return last
+
+
+class T5Head(torch.nn.Module):
+    """From the decoder's states to logits.
+
+    Args:
+        model: A language model of the T5 family, of transformers.
+    """
+
+    def __init__(self, model: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        config = model.config
+        self.table = model.get_output_embeddings()
+        # T5 scales the states before a head that shares the embedding table; others have no such setting.
+        tied = config.model_type == "t5" and config.tie_word_embeddings
+        scaled = getattr(config, "scale_decoder_outputs", tied)
+        self.scale = config.d_model**-0.5 if scaled else 1.0
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
+        logits: torch.Tensor = self.table(states * self.scale)
+        return logits
+
+    def extra_repr(self) -> str:
+        """Say what the weights do not."""
+        return f"scale={self.scale}"
+
+
+def decoder_rows(vocabulary: int, width: int) -> Example:
+    """Return what makes inputs for a decoder: ids, states of a longer text, and the text's attention mask.
+
+    Args:
+        vocabulary: How many ids there are.
+        width: Dimensions of the states.
+    """
+    return partial(_decoder_rows, vocabulary, width)
+
+
+def _decoder_rows(vocabulary: int, width: int, rows: int, tokens: int) -> Tensors:
+    ids, _ = token_rows(vocabulary)(rows, tokens)
+    _, attention = token_rows(vocabulary)(rows, 2 * tokens + 1)
+    generator = torch.Generator().manual_seed(rows * tokens)
+    return ids, torch.randn(*attention.shape, width, generator=generator), attention
 
 
 def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:  # noqa: ANN401

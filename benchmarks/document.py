@@ -1,0 +1,15 @@
+"""Make docs/benchmarks.md of the JSON files in docs/benchmarks, where suites were told to write."""
+
+from pathlib import Path
+
+from gistmeter.bench.render import page
+
+
+def main() -> None:
+    """Write the page."""
+    docs = Path(__file__).parents[1] / "docs"
+    (docs / "benchmarks.md").write_text(page(docs / "benchmarks"), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

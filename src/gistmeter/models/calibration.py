@@ -1,0 +1,56 @@
+"""Texts of the project's own: what `int8` is calibrated with, and what a precision is checked with.
+
+Half of them serve for the one, half for the other; nothing that is scored has a part in it.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from gistmeter.models.filler import Query
+from gistmeter.models.tokens import Tokens
+
+FILE = Path(__file__).with_name("calibration.txt")
+Tokenize = Callable[[Sequence[str]], list[Tokens]]
+
+
+@cache
+def paragraphs(*, check: bool = False) -> tuple[str, ...]:
+    """Return paragraphs of about fifty words.
+
+    Args:
+        check: Those to check with, instead of those to calibrate with.
+    """
+    return tuple(FILE.read_text(encoding="utf-8").splitlines())[int(check) :: 2]
+
+
+def texts(*, check: bool = False) -> list[str]:
+    """Return the paragraphs, and their sentences."""
+    return [text for whole in paragraphs(check=check) for text in (whole, *_sentences(whole))]
+
+
+def pairs(*, check: bool = False) -> list[tuple[str, str]]:
+    """Return pairs of a sentence and the paragraph that it is a part of."""
+    return [(_sentences(text)[at % 3], text) for at, text in enumerate(paragraphs(check=check))]
+
+
+def queries(tokenize: Tokenize, room: int, *, every: int, check: bool = False) -> list[Query]:
+    """Return queries with a blank of one token each, in either text of each pair.
+
+    Args:
+        tokenize: Cuts texts into a filler's tokens.
+        room: Most tokens of a text.
+        every: Distance of the blanks, in tokens.
+        check: Those to check with, instead of those to calibrate with.
+    """
+    found = []
+    for pair in pairs(check=check):
+        candidate, source = (tokens.ids[:room] for tokens in tokenize(pair))
+        for text, other, first in ((candidate, source, True), (source, candidate, False)):
+            blanks = [(at, at + 1) for at in range(0, len(text), every)]
+            found += [Query(text, (blank,), other, context_first=first) for blank in blanks]
+    return found
+
+
+def _sentences(text: str) -> list[str]:
+    return [part.rstrip(".") + "." for part in text.split(". ")]
