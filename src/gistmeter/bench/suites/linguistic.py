@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from math import isfinite, nan
 from statistics import fmean, pstdev
 
 from gistmeter.bench.correlate import Level
@@ -18,10 +19,10 @@ QUALITIES = {
 }
 """What DUC calls each quality, and which of sumqe's parts it is."""
 YEARS = {"duc05": "DUC-05", "duc06": "DUC-06", "duc07": "DUC-07"}
-# Pearson's r between systems, by method and quality, in the order of YEARS.
+# Pearson's r between systems, by method and quality, in the order of YEARS; nan: cannot be read in our copy.
 TABLE1: dict[str, dict[str, tuple[float, float, float]]] = {
     "BEST-ROUGE": {
-        "Q1": (0.033, 0.331, 0.506), "Q2": (-0.064, -0.408, -0.496), "Q3": (0.166, 0.372, 0.407),
+        "Q1": (0.033, 0.331, 0.506), "Q2": (nan, -0.408, nan), "Q3": (0.166, 0.372, 0.407),
         "Q4": (0.270, 0.475, 0.563), "Q5": (0.039, 0.023, 0.293),
     },
     "GPT-2": {"Q1": (0.637, 0.593, 0.675)},
@@ -53,6 +54,7 @@ STAND_INS: dict[str, dict[str, str]] = {
 }
 """Other sets: what people judged, and the quality nearest to it."""
 UNIT = "standard deviations from the mean of the systems"
+TRAINED = "The model's card says whether sumqe learned from these very rows; where it did, this is no test."
 FIGURE3 = {"Q2": "non_redundancy", "Q3": "referential_clarity"}
 
 
@@ -90,7 +92,7 @@ def _duc(bench: Bench, at: int, task: str, title: str) -> Table:
 
 def _case(label: str, part: str | None, columns: dict[str, tuple[float, float, float]], at: int) -> Case:
     metrics = {OURS: "sumqe", "BEST-ROUGE": "rouge"}
-    paper = {quality: values[at] for quality, values in columns.items()}
+    paper = {quality: values[at] for quality, values in columns.items() if isfinite(values[at])}
     return Case(label, metrics.get(label), part or "value" if label == OURS else "value", paper)
 
 
@@ -110,9 +112,8 @@ def _stand_in(bench: Bench, task: str, names: dict[str, str]) -> Table:
             cases += [Case("ROUGE-L", "rouge"), Case("BERTScore-f", "bertscore")]
         for level in levels:
             lines += compare(bench, rows, cases, [name], level)
-    return Table(
-        title, tuple(lines), (f"{len(rows)} rows, {len({r.example.system for r in rows})} systems.",)
-    )
+    size = f"{len(rows)} rows, {len({row.example.system for row in rows})} systems."
+    return Table(title, tuple(lines), (f"{size} {TRAINED}",))
 
 
 def _figures(bench: Bench, rows: Sequence[Row], title: str, names: dict[str, str]) -> list[Figure]:
@@ -152,11 +153,12 @@ def _by_system(values: Sequence[float | None], rows: Sequence[Row]) -> dict[str,
 
 
 def _says(tables: Sequence[Table]) -> list[str]:
-    found = [line for table in tables for line in table.lines if line.metric.startswith("sumqe")]
     said = [
-        f"{line.dimension} ({line.label}), {line.n} systems: {line.ours:.2f}."
-        for line in found
-        if line.ours is not None and line.level == "system"
+        f"{table.title.partition(' (')[0].partition(':')[0]}, {line.dimension} by {line.label}: "
+        f"{line.ours:.2f} over {line.n} systems."
+        for table in tables
+        for line in table.lines
+        if line.metric.startswith("sumqe") and line.ours is not None and line.level == "system"
     ]
     return said or ["Nothing here was measured with sumqe: see the lines for the reason."]
 
