@@ -15,7 +15,7 @@ MOST = 0.9
 PAPER = "The paper: a threshold of .70 to .85, 50 to 150 words of 480 asked for."
 TITLE = "Share of masks (MaskEval, figure 5)"
 CIRCULAR = "The weights were learned from four fifths of the development articles, which stand here again."
-HALVES = "Both sides count one half, as in the paper; the weights that ship also learned how much each counts."
+HALVES = "Both sides count one half, as in the paper; the weights that ship also learned how much each does."
 
 
 def run(bench: Bench) -> Result:
