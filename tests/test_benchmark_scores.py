@@ -49,6 +49,17 @@ def test_columns_and_metrics_stand_side_by_side(tmp_path: Path) -> None:
     assert _flat(figures, f"{first}:mine")["n"] == 6
 
 
+def test_every_two_metrics_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _rows(tmp_path / "t.jsonl", HUMAN)
+    scores = _csv(tmp_path / "mine.csv", ["id,mine,other", *(f"{i},{x},{-x}" for i, x in _numbered(MINE))])
+    _benchmark(tmp_path / "t.jsonl", "--scores", str(scores), "--compare")
+    table = capsys.readouterr().out.partition("\n\n")[2]
+    r = pearsonr(MINE, HUMAN).statistic
+    assert f"{2 * r:.3f}" in table, "the difference of r and -r"
+    _benchmark(tmp_path / "t.jsonl", "length_ratio", "--compare", "system")
+    assert "PERM-BOTH" not in capsys.readouterr().out, "one metric makes no pair"
+
+
 def test_missing_ids_are_undefined_and_counted(tmp_path: Path) -> None:
     _rows(tmp_path / "t.jsonl", HUMAN)
     kept = list(_numbered(MINE))

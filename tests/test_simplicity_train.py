@@ -240,3 +240,18 @@ def test_recipes_are_read(tiny_bert: Path, tmp_path: Path) -> None:
     assert isinstance(
         build("mini", str(tmp_path / "out" / "model"), RUNTIME, {"weight": "uniform"}), Simplicity
     )
+
+
+@pytest.mark.slow
+def test_what_ships_tells_simplified_sentences() -> None:
+    simple = ["He was a painter.", "Many people live there.", "The town is small. It has one school."]
+    original = [
+        "He was among the foremost exponents of the movement that subsequently dominated landscape painting.",
+        "The region, notwithstanding its inhospitable climate, sustains a considerable permanent population.",
+        "The municipality, comprising several formerly autonomous settlements, maintains one primary school.",
+    ]
+    examples = [Example(str(at), text) for at, text in enumerate(simple + original)]
+    metric = catalog.build("simplicity", preset="tuned", options={"value": "p_simple"})
+    assert "gistmeter/simple@" in metric.signature.text
+    values = [found.value for found in metric.score(examples)]
+    assert min(values[:3]) > 0.5 > max(values[3:])

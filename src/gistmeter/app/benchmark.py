@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,11 +15,13 @@ from gistmeter.batch.formats import SUFFIXES
 from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.batch.scores_file import ScoresFile
 from gistmeter.bench.remarks import remarks
-from gistmeter.bench.run import benchmark
+from gistmeter.bench.run import Result, benchmark
+from gistmeter.bench.significance import compare_all, difference_row
 from gistmeter.bench.tasks import Task, for_file, stem_of
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
+from gistmeter.report.pairs import pairs_table
 from gistmeter.report.table import benchmark_table
 
 Figures = list[dict[str, object]]
@@ -44,11 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.metrics and not arguments.scores:
         raise UsageError("name a METRIC, or a file with --scores")
     found = [_read(path, arguments) for path in _files(arguments.data)]
-    judged = [file for file in found if any(row.scores for row in file.rows)]
-    if not judged:
-        raise DataError(
-            f'no row in {arguments.data} has human scores (a field like scores: {{"fluency": 4.3}})'
-        )
+    judged = _judged(found, arguments.data)
     own = _own_metrics(found, arguments)
     _write(arguments.json, [])  # a folder that cannot be written is better known before scoring
     for file in judged:
@@ -57,14 +56,54 @@ def run(arguments: argparse.Namespace) -> int:
     figures: Figures = []
     metrics = build_metrics(arguments)
     everywhere = [(label, {file.name: metric for file in judged}) for label, metric in metrics]
+    measured: dict[str, dict[str, Result]] = {file.name: {} for file in judged}
     for label, by_file in own + everywhere:
         for file in judged:
             if file.name in by_file:
-                figures += _measured(file, label, by_file[file.name], arguments)
+                result = _measured(file, label, by_file[file.name], arguments)
+                measured[file.name][label] = result
+                figures += [row for row in result.rows if row["level"] in file.task.levels]
                 _write(arguments.json, figures)
     shown = [row | {"dimension": _shown(row, judged)} for row in figures]
     sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
+    if arguments.compare:
+        _print_pairs([pair for file in judged for pair in _compared(file, measured[file.name], arguments)])
     return 0
+
+
+def _judged(found: Sequence[_TaskFile], data: str) -> list[_TaskFile]:
+    """Return the files in which people judged something."""
+    judged = [file for file in found if any(row.scores for row in file.rows)]
+    if not judged:
+        raise DataError(f'no row in {data} has human scores (a field like scores: {{"fluency": 4.3}})')
+    return judged
+
+
+def _print_pairs(pairs: Figures) -> None:
+    """Print the differences between metrics; one metric makes none."""
+    if pairs:
+        sys.stdout.write("\n" + pairs_table(pairs).rstrip("\n") + "\n")
+
+
+def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argparse.Namespace) -> Figures:
+    """Return how far every two metrics' agreement with people differs, quality by quality."""
+    columns = {label: result.values for label, result in results.items()}
+    signatures = {label: str(result.rows[0]["signature"]) for label, result in results.items()}
+    documents = [row.example.doc_id for row in file.rows]
+    systems = [row.example.system for row in file.rows]
+    found: Figures = []
+    for dimension in dict.fromkeys(name for row in file.rows for name in row.scores):
+        human = [row.scores.get(dimension, math.nan) for row in file.rows]
+        pairs = compare_all(
+            columns,
+            human,
+            documents=documents,
+            systems=systems,
+            level=arguments.compare,
+            seed=arguments.seed,
+        )
+        found += [difference_row(file.name, dimension, pair, signatures) for pair in pairs]
+    return found
 
 
 def _files(data: str) -> list[Path]:
@@ -110,8 +149,8 @@ def _own_metrics(
     return own
 
 
-def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Figures:
-    """Return the figures at the levels that make sense, and say which cannot be."""
+def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Result:
+    """Return what came of a metric, and say which correlations cannot be."""
     result = benchmark(file.name, label, metric, file.rows, seed=arguments.seed)
     note(arguments, f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
     problems: dict[tuple[object, object], list[str]] = {}
@@ -121,7 +160,7 @@ def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.N
     for (part, problem), dimensions in problems.items():
         what = label if part == "value" else f"{label}/{part}"
         note(arguments, f"{file.name}: {what}: no correlation with {', '.join(dimensions)}: {problem}")
-    return [row for row in result.rows if row["level"] in file.task.levels]
+    return result
 
 
 def _shown(row: Mapping[str, object], files: Sequence[_TaskFile]) -> str:

@@ -113,6 +113,14 @@ def _add_benchmark(commands: Commands) -> None:
         default=[],
         help="csv or jsonl with id and columns of numbers, each a metric of your own; may be repeated",
     )
+    benchmark.add_argument(
+        "--compare",
+        metavar="LEVEL",
+        nargs="?",
+        const="flat",
+        choices=["flat", "document", "system"],
+        help="also test every two metrics against each other at this level (default: flat)",
+    )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
     suites = benchmark.add_argument_group("suites: the papers' tables beside what is measured")
     suites.add_argument("--suite", metavar="NAME", help=f"{', '.join(SUITE_NAMES)}, or all")

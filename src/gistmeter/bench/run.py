@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gistmeter.bench.correlate import Level, benchmark_row, correlate
 from gistmeter.core.metric import Metric
@@ -19,10 +20,12 @@ class Result:
     Args:
         rows: The figures, as `gistmeter benchmark --json` writes them.
         seconds: How long scoring took, models loaded.
+        values: The metric's value for each row; NaN where it gave none.
     """
 
     rows: list[dict[str, object]]
     seconds: float
+    values: NDArray[np.float64]
 
 
 def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, seed: int = 0) -> Result:
@@ -51,4 +54,4 @@ def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, see
                 found = correlate(values, human, documents=documents, systems=systems, level=level, seed=seed)
                 signature = metric.signature.text
                 figures.append(benchmark_row(task, label, part, dimension, found, signature))
-    return Result(figures, seconds)
+    return Result(figures, seconds, columns["value"])
