@@ -82,9 +82,9 @@ FACTS = {
 }
 
 
-def build(spec: str, preset: str | None, model: str | None) -> Metric:
-    if preset or model:
-        raise ModelNotFound(f"{preset or model} is neither on disk nor could it be fetched")
+def build(spec: str, model: str | None) -> Metric:
+    if model:
+        raise ModelNotFound(f"{model} is neither on disk nor could it be fetched")
     return Made(spec)
 
 
@@ -153,7 +153,7 @@ class Counted(Made):
 
 @pytest.mark.usefixtures("tiny_english")
 def test_a_second_run_scores_nothing(tmp_path: Path) -> None:
-    for name in ("summeval", "selective", "k"):
+    for name in ("selective", "k"):
         suite = SUITES[name]
         first = bench(tmp_path, [data.key for data in suite.data])
         again = replace(first, build=lambda *asked: Counted(build(*asked).spec))  # type: ignore[attr-defined]
@@ -183,7 +183,7 @@ def test_a_metric_without_any_value_says_why(tmp_path: Path) -> None:
         def score(self, examples: Sequence[Example], /) -> list[Score]:
             return [Score.undefined(example.id, "the row has no references") for example in examples]
 
-    made = replace(bench(tmp_path, []), build=lambda spec, preset, model: Dumb(spec))
+    made = replace(bench(tmp_path, []), build=lambda spec, model: Dumb(spec))
     line = compare(made, rows_of("summeval"), [Case("dumb", "dumb")], ["fluency", "taste"])[0]
     assert line.note == "not run: no row has a value: the row has no references"
     with pytest.raises(NotRunError, match="no part 'taste'"):

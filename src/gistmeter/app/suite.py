@@ -135,15 +135,15 @@ def _files(data: str) -> list[Path]:
 
 
 def _builder(arguments: argparse.Namespace) -> Build:
-    def build(spec: str, preset: str | None, model: str | None) -> Metric:
+    def build(spec: str, model: str | None) -> Metric:
         if spec.partition(":")[0] not in catalog.names():
             raise UsageError(f"no metric {spec.partition(':')[0]!r} is installed here")
         name, options = parse_spec(spec)
         runtime = runtime_of(arguments)
         return catalog.build(
             name,
-            preset=preset or arguments.preset,
-            model=model or (None if preset else arguments.model),
+            preset=arguments.preset,
+            model=model or arguments.model,
             runtime=runtime,
             options=options,
         )

@@ -155,7 +155,6 @@ class Case:
         part: Which of the metric's figures.
         paper: The paper's figures by dimension.
         model: Another model than the command line's.
-        preset: Another preset than the command line's.
         note: What differs from the paper.
     """
 
@@ -164,7 +163,6 @@ class Case:
     part: str = "value"
     paper: Mapping[str, float] = field(default_factory=dict)
     model: str | None = None
-    preset: str | None = None
     note: str = ""
 
 

@@ -18,8 +18,8 @@ from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 
 NO_SUCH_METRIC = "gistmeter has no such metric"
-Build = Callable[[str, str | None, str | None], Metric]
-"""From a metric as it is asked for, a preset and a model (None: as the command line says) to the metric."""
+Build = Callable[[str, str | None], Metric]
+"""From a metric as it is asked for, and a model (None: as the command line says), to the metric."""
 
 
 class NotRunError(Exception):
@@ -49,9 +49,7 @@ class Bench:
     every: Sequence[str] = ()
     seed: int = 0
     note: Callable[[str], None] = lambda text: None
-    _metrics: dict[tuple[str, str | None, str | None, bool], Kept | str] = field(
-        default_factory=dict, init=False
-    )
+    _metrics: dict[tuple[str, str | None, bool], Kept | str] = field(default_factory=dict, init=False)
     _fillers: dict[str, Remembering] = field(default_factory=dict, init=False)
 
     def take(self, key: str) -> Sequence[Row]:
@@ -81,7 +79,7 @@ class Bench:
         """
         if case.metric is None:
             raise NotRunError(NO_SUCH_METRIC)
-        key = (case.metric.format(dimension=dimension), case.preset, case.model, spans)
+        key = (case.metric.format(dimension=dimension), case.model, spans)
         if key not in self._metrics:
             self._metrics[key] = self._built(*key)
         found = self._metrics[key]
@@ -135,14 +133,14 @@ class Bench:
         """Return how long a row took on average when it was scored."""
         return self.metric(case).seconds([row.example for row in rows])
 
-    def _built(self, spec: str, preset: str | None, model: str | None, spans: bool) -> Kept | str:
-        known = self._metrics.get((spec, preset, model, not spans))
+    def _built(self, spec: str, model: str | None, spans: bool) -> Kept | str:
+        known = self._metrics.get((spec, model, not spans))
         if isinstance(known, str):
             return known
         try:
-            metric = known.metric if known else self.build(spec, preset, model)
+            metric = known.metric if known else self.build(spec, model)
         except GistmeterError as error:
-            return str(error)
+            return str(error).partition(";")[0]  # what failed, without what to do about it
         return Kept(share_filler(metric, self._fillers), self.cache, spans=spans)
 
     def _forget(self) -> None:
