@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from gistmeter.models import runtime
+from gistmeter.models import openvino_cache, runtime
 from tests.tiny_fillers import save_bart, save_reader, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
@@ -94,3 +94,18 @@ def tiny_tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a tiny random rater of five qualities."""
     return save_rater(tmp_path_factory.mktemp("rater"))
+
+
+@pytest.fixture(scope="session")
+def conversions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of conversions for OpenVINO, which all tests share."""
+    return tmp_path_factory.mktemp("cache") / "openvino"
+
+
+@pytest.fixture
+def openvino(monkeypatch: pytest.MonkeyPatch, conversions: Path) -> Path:
+    """Allow OpenVINO, and keep conversions in a folder of the tests, which is returned."""
+    pytest.importorskip("openvino", reason="the extra 'cpu' is not installed")
+    monkeypatch.setattr(runtime, "has_openvino", lambda: True)
+    monkeypatch.setattr(openvino_cache, "_root", lambda: conversions)
+    return conversions

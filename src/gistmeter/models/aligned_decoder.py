@@ -4,8 +4,24 @@ from functools import partial
 from typing import Any
 
 import torch
+from transformers.cache_utils import Cache, DynamicLayer, EncoderDecoderCache
 
 from gistmeter.models.backend import Example, Tensors, token_rows
+
+
+class OnceLayer(DynamicLayer):
+    """Keys and values that are written once: nothing is joined to nothing, which OpenVINO cannot convert."""
+
+    def update(
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        *_: Any,  # noqa: ANN401
+        **__: Any,  # noqa: ANN401
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keep what a layer made."""
+        self.keys, self.values, self.is_initialized = key_states, value_states, True
+        return key_states, value_states
 
 
 class ContextMemory(torch.nn.Module):
@@ -28,8 +44,9 @@ class ContextMemory(torch.nn.Module):
             context: Its states, shape (1, tokens, dimensions).
         """
         start = torch.full((1, 1), self.start, device=context.device)
-        output = self.decoder(input_ids=start, encoder_hidden_states=context, use_cache=True)
-        layers = output.past_key_values.cross_attention_cache.layers
+        memory = EncoderDecoderCache(_once(), _once())
+        self.decoder(input_ids=start, encoder_hidden_states=context, past_key_values=memory, use_cache=True)
+        layers = memory.cross_attention_cache.layers
         return tuple(tensor for layer in layers for tensor in (layer.keys, layer.values))
 
 
@@ -51,10 +68,8 @@ class AlignedDecoder(torch.nn.Module):
             ids: What the decoder reads, shape (texts, tokens); padding on the right.
             memory: What `ContextMemory` returned.
         """
-        from transformers import DynamicCache, EncoderDecoderCache
-
         rows = ids.shape[0]
-        shared: Any = DynamicCache()
+        shared: Any = _once()
         for at, (keys, values) in enumerate(zip(memory[::2], memory[1::2], strict=True)):
             shared.update(keys, values, at)
             # Every row has the same ones: without copies in PyTorch.
@@ -64,7 +79,7 @@ class AlignedDecoder(torch.nn.Module):
             input_ids=ids,
             # Only says that there is a context: the cache has all that is read of it.
             encoder_hidden_states=memory[0].new_zeros(1, 1, self.decoder.config.d_model),
-            past_key_values=EncoderDecoderCache(DynamicCache(), shared),
+            past_key_values=EncoderDecoderCache(_once(), shared),
             use_cache=True,
         ).last_hidden_state
         return states
@@ -88,6 +103,10 @@ class AlignedHead(torch.nn.Module):
         """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
         logits: torch.Tensor = self.table(states)
         return logits if self.bias is None else logits + self.bias
+
+
+def _once() -> Cache:
+    return Cache(layer_class_to_replicate=OnceLayer)
 
 
 def context_rows(width: int) -> Example:

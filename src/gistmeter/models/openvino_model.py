@@ -5,12 +5,16 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 import torch
 
 from gistmeter.core.errors import UsageError
 from gistmeter.models.backend import Piece, Tensors
+
+TRACING = Lock()
+"""PyTorch cannot trace two modules at once."""
 
 
 def openvino() -> Any:  # noqa: ANN401 - its classes are made at run time
@@ -23,7 +27,7 @@ def openvino() -> Any:  # noqa: ANN401 - its classes are made at run time
 
 def convert(piece: torch.nn.Module, inputs: Tensors) -> Any:  # noqa: ANN401
     """Convert a module; all its inputs keep their rank and may have any size."""
-    with quiet(), torch.no_grad():
+    with TRACING, quiet(), torch.no_grad():
         return openvino().convert_model(piece, example_input=inputs)
 
 

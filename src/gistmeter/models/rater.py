@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gistmeter.core.errors import UsageError
+from gistmeter.models import calibration
+from gistmeter.models.backend import place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import find_model
 from gistmeter.models.runtime import Runtime
@@ -79,16 +80,15 @@ class TextRater:
         runtime: Runtime | None = None,
     ) -> None:
         self.runtime = runtime or Runtime()
-        if self.runtime.dtype == "int8":
-            raise UsageError("a rater has no int8 form: leave --dtype int8 out")
         self.device = self.runtime.torch_device()
-        self.rater = rater.eval().to(self.device, self.runtime.torch_dtype())
+        self.rater = rater
+        self.piece = place(rater, self.runtime, token_rows(len(tokenizer)), self._calibrate)
         self.vocabulary = Vocabulary(tokenizer, identity)
         self.start = self.vocabulary.id(tokenizer.cls_token)
         self.end = self.vocabulary.id(tokenizer.sep_token)
         self.padding = self.vocabulary.id(tokenizer.pad_token)
         self.qualities, self.window = tuple(qualities), window
-        self.identity = f"{identity}/{window}/{precision_of(self.runtime)}"
+        self.identity = f"{identity}/{window}/{self.runtime.precision}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "TextRater":
@@ -137,9 +137,9 @@ class TextRater:
         return pad(rows, self.padding, self.device), mask(rows, self.device)
 
     def _forward(self, rows: list[Ids]) -> list[FloatArray]:
-        return list(self.rater(*self.batch(rows)).float().cpu().numpy())
+        return list(self.piece(*self.batch(rows)).float().cpu().numpy())
 
-
-def precision_of(runtime: Runtime) -> str:
-    """Return what signatures say of models that PyTorch runs, whatever else is installed."""
-    return "bf16" if runtime.torch_dtype() == torch.bfloat16 else "fp32"
+    def _calibrate(self) -> None:
+        """Rate texts of the project's own, for `int8`."""
+        texts = [self.tokenize([text])[0] for text in calibration.texts()]
+        self.rate([self.row([ids[: self.window - 2]]) for ids in texts])

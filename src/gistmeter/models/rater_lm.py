@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import find_model, load_tokenizer, load_weights
-from gistmeter.models.rater import precision_of
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
 from gistmeter.models.vocabulary import Ids, Vocabulary
@@ -48,7 +47,7 @@ class TokenModel:
         self.start = self.vocabulary.id(start or tokenizer.eos_token)
         self.end = () if end is None else (self.vocabulary.id(end),)
         self.window = window_of(model, tokenizer)
-        self.identity = f"{identity}/{kind}/{precision_of(self.runtime)}"
+        self.identity = f"{identity}/{kind}/{_precision(self.runtime)}"
 
     @classmethod
     def load(cls, name: str, kind: Kind, runtime: Runtime | None = None) -> "TokenModel":
@@ -96,7 +95,7 @@ class NextSentenceModel:
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())
         self.vocabulary = Vocabulary(tokenizer, identity)
         self.window = window_of(model, tokenizer)
-        self.identity = f"{identity}/next/{precision_of(self.runtime)}"
+        self.identity = f"{identity}/next/{_precision(self.runtime)}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "NextSentenceModel":
@@ -135,3 +134,8 @@ class NextSentenceModel:
         # The first of BERT's two answers is "it follows".
         said: list[float] = (logits.float().log_softmax(dim=-1)[:, 0] / np.log(2)).tolist()
         return said
+
+
+def _precision(runtime: Runtime) -> str:
+    """Return what signatures say: PyTorch runs these models, whatever else is installed."""
+    return "bf16" if runtime.torch_dtype() == torch.bfloat16 else "fp32"

@@ -21,8 +21,8 @@ class Runtime:
     Args:
         device: `auto` takes an accelerator where there is one; else a torch device: `cpu`, `cuda`, `cuda:1`.
         dtype: Precision of the models: `fp32`, `bf16`, or `int8` (OpenVINO only). Part of every signature.
-        backend: What runs them: `torch`, `openvino` (processors only, the extra `cpu`), or `auto`: PyTorch,
-            except for `int8`, which only OpenVINO has.
+        backend: What runs them: `torch`, `openvino` (processors only, the extra `cpu`), or `auto`: OpenVINO
+            on processors where it is installed, else PyTorch.
         batch_tokens: How many tokens, padding included, go through a model at once; by default 2,048 on a
             processor (more only leaves its caches) and 65,536 on an accelerator.
         cache_mb: Most megabytes of encoded texts that are kept in memory for the next call; 0 for none.
@@ -70,7 +70,8 @@ class Runtime:
         """What runs the models, with `auto` decided."""
         if self._wants_openvino:
             return "openvino"
-        return "torch"
+        chosen = self.backend == "auto" and has_openvino() and self.torch_device().type == "cpu"
+        return "openvino" if chosen else "torch"
 
     @property
     def precision(self) -> str:

@@ -178,7 +178,7 @@ def _fit_one(
 
 
 def _text_rater(model: Rater, tokenizer: Any, plan: RaterPlan, training: Training) -> TextRater:  # noqa: ANN401
-    runtime = Runtime(progress=training.progress)
+    runtime = Runtime(backend="torch", progress=training.progress)
     return TextRater(
         model, tokenizer, qualities=plan.qualities, window=plan.window, identity="new", runtime=runtime
     )
