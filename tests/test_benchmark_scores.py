@@ -56,6 +56,9 @@ def test_every_two_metrics_are_compared(tmp_path: Path, capsys: pytest.CaptureFi
     table = capsys.readouterr().out.partition("\n\n")[2]
     r = pearsonr(MINE, HUMAN).statistic
     assert f"{2 * r:.3f}" in table, "the difference of r and -r"
+    (pair,) = json.loads((tmp_path / "figures.pairs.json").read_text())
+    assert (pair["a"], pair["b"]) == ("mine", "other")
+    assert pair["difference"] == pytest.approx(2 * r, abs=1e-12)
     _benchmark(tmp_path / "t.jsonl", "length_ratio", "--compare", "system")
     assert "PERM-BOTH" not in capsys.readouterr().out, "one metric makes no pair"
 

@@ -67,7 +67,10 @@ def run(arguments: argparse.Namespace) -> int:
     shown = [row | {"dimension": _shown(row, judged)} for row in figures]
     sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
     if arguments.compare:
-        _print_pairs([pair for file in judged for pair in _compared(file, measured[file.name], arguments)])
+        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], arguments)]
+        _print_pairs(pairs)
+        # Beside the correlations, whose rows all have one form.
+        _write(arguments.json and str(Path(arguments.json).with_suffix(".pairs.json")), pairs)
     return 0
 
 

@@ -119,7 +119,8 @@ def _add_benchmark(commands: Commands) -> None:
         nargs="?",
         const="flat",
         choices=["flat", "document", "system"],
-        help="also test every two metrics against each other at this level (default: flat)",
+        help="also test every two metrics against each other at this level (default: flat);"
+        " --json OUT.json writes the differences to OUT.pairs.json",
     )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
     suites = benchmark.add_argument_group("suites: the papers' tables beside what is measured")
