@@ -28,6 +28,9 @@ HIDES = {
 }
 """The qualities that each damage harms besides its own, nobody knows how much: they get no label. The others
 keep theirs, so that the model learns to tell the five apart."""
+SENTENCES = {"focus": 2, "coherence": 3}
+"""The fewest sentences that can show a quality. Shorter clean texts get no label: all of them would be called
+good, as nothing of theirs can be broken, and a model learns from that to call short texts good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +124,12 @@ def made_row(one: Clean, quality: str, dose: int, clean: Sequence[Clean], rng: r
             if base.document != one.base.document:
                 return rng.choice(base.sentences)
 
-    broken = corrupt(one.base, quality, dose, other, rng)
+    few = len(one.base.sentences)
+    broken = corrupt(one.base, quality, dose, other, rng) if few >= SENTENCES.get(quality, 1) else None
     if broken is None:
         return None
-    labels = {name: 1.0 for name in QUALITIES if name not in one.unknown}
-    if len(one.base.sentences) == 1:  # there is nothing to order and nothing to keep together
-        labels = {name: 1.0 for name in labels if name not in ("focus", "coherence")}
+    shown = [name for name in QUALITIES if name not in one.unknown and few >= SENTENCES.get(name, 1)]
+    labels = dict.fromkeys(shown, 1.0)
     if dose:
         labels = {name: value for name, value in labels.items() if name not in HIDES[quality]}
         labels[quality] = 1 - broken.share * (1 - WORST)
