@@ -187,6 +187,7 @@ def installed(package: str) -> str:
 
 def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[float]], said: str) -> None:
     """Write the table, and draw the plot."""
+    folder.mkdir(parents=True, exist_ok=True)
     figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
     words = [BASE * times for times in LENGTHS]
     for name, seconds in growth.items():

@@ -20,7 +20,7 @@ WORST = 0.1
 OFTEN = (3, 1, 1, 1, 2)
 """How often each quality is broken, compared with the others: what is hard to see is shown more often."""
 HIDES = {
-    "grammaticality": ("referential_clarity",),
+    "grammaticality": ("referential_clarity", "coherence"),
     "non_redundancy": ("coherence",),
     "referential_clarity": ("grammaticality", "coherence"),
     "focus": ("referential_clarity", "coherence"),
