@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--tokenizer", help="tokenizer.json of T5: also run the papers' sizes")
     parser.add_argument("--rows", type=int, default=64, help="rows of the metrics that ship")
     parser.add_argument("--sized-rows", type=int, default=5, help="rows of the papers' sizes")
-    parser.add_argument("--every", type=int, default=20, help="of the papers' sizes, every n-th blank")
+    parser.add_argument("--every", type=int, default=20, help="of MaskEval on T5-base, every n-th blank")
     parser.add_argument("--only", action="append", help="a metric, by its name in the table")
     parser.add_argument("--output", default="docs", help="folder for speed.md and its picture")
     parser.add_argument("--process", nargs=3, metavar=("NAME", "BACKEND", "DTYPE"), help=argparse.SUPPRESS)
@@ -78,7 +78,8 @@ def main() -> None:
     known = names(setting_of(arguments, ""))
     chosen = [name for name in known if not arguments.only or name in arguments.only]
     rows = [row for name in chosen for row in measured(name)]
-    growth = {f"{backend} {dtype}": grown(backend, dtype) for backend, dtype in WAYS}
+    ways = WAYS if "maskeval" in chosen else ()
+    growth = {f"{backend} {dtype}": grown(backend, dtype) for backend, dtype in ways}
     write(Path(arguments.output), rows, growth, machine())
 
 
@@ -185,9 +186,8 @@ def installed(package: str) -> str:
         return "none"
 
 
-def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[float]], said: str) -> None:
-    """Write the table, and draw the plot."""
-    folder.mkdir(parents=True, exist_ok=True)
+def draw(path: Path, growth: dict[str, list[float]]) -> None:
+    """Draw seconds against the length of the source."""
     figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
     words = [BASE * times for times in LENGTHS]
     for name, seconds in growth.items():
@@ -195,7 +195,14 @@ def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[floa
             axes.plot(words, seconds, marker="o", label=name)
     axes.set(xlabel="words of the source", ylabel="seconds", xlim=(0, None), ylim=(0, None))
     axes.legend(frameon=False)
-    figure.savefig(folder / "speed.svg")
+    figure.savefig(path)
+
+
+def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[float]], said: str) -> None:
+    """Write the table, and draw the plot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if growth:
+        draw(folder / "speed.svg", growth)
     table = tabulate(rows, HEADERS, "github", disable_numparse=True)
     text = (Path(__file__).parent / "speed.template.md").read_text(encoding="utf-8")
     command = " ".join(["python benchmarks/speed.py", *sys.argv[1:]])
