@@ -153,7 +153,8 @@ def train_on_queries(
     if "name" not in recipe.model or not recipe.data.get("sets"):
         raise UsageError(f"{recipe.name}: the recipe needs name in [model] and file in [[data.sets]]")
     pairs, held_out = read_pairs(folders[0], recipe.data["sets"], parts=data.parts)
-    filler = trainable_filler(load_filler(str(recipe.model["name"]), Runtime(progress=progress)))
+    runtime = Runtime(backend="torch", progress=progress)
+    filler = trainable_filler(load_filler(str(recipe.model["name"]), runtime))
     task = QueryTask(filler, drawer(filler), pairs, held_out, data=data, seed=recipe.training.seed)
     settings = recipe.counted(len(task.batches))
     history = train(task, settings, folders[1], progress=progress)
