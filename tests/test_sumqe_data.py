@@ -112,10 +112,15 @@ def test_labels_of_broken_texts() -> None:
     assert all(
         "coherence" not in row.labels or row.labels["coherence"] < 1 for row in rows if row.document == "rain"
     )
-    single = made_row(
-        Clean(base(("Rain fell on the hills.",)), frozenset()), "focus", 0, CLEAN, random.Random(1)
-    )
-    assert single is not None and set(single.labels) == set(QUALITIES[:3])
+
+
+def test_short_texts_have_no_label_for_what_they_cannot_show() -> None:
+    for sentences, shown in ((TEXT[:1], QUALITIES[:3]), (TEXT[:2], QUALITIES[:4]), (TEXT[:3], QUALITIES)):
+        short = Clean(base(sentences), frozenset())
+        row = made_row(short, "grammaticality", 0, CLEAN, random.Random(1))
+        assert row is not None and set(row.labels) == set(shown)
+        disordered = made_row(short, "coherence", 4, CLEAN, random.Random(1))
+        assert (disordered is None) == (len(sentences) < 3), "else short texts are always coherent"
 
 
 def test_clean_texts_are_read(tmp_path: Path) -> None:
