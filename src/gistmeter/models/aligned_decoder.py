@@ -9,7 +9,7 @@ from transformers.cache_utils import Cache, DynamicLayer, EncoderDecoderCache
 from gistmeter.models.backend import Example, Tensors, token_rows
 
 
-class OnceLayer(DynamicLayer):
+class OnceLayer(DynamicLayer):  # type: ignore[no-untyped-call]
     """Keys and values that are written once: nothing is joined to nothing, which OpenVINO cannot convert."""
 
     def update(
@@ -44,7 +44,7 @@ class ContextMemory(torch.nn.Module):
             context: Its states, shape (1, tokens, dimensions).
         """
         start = torch.full((1, 1), self.start, device=context.device)
-        memory = EncoderDecoderCache(_once(), _once())
+        memory: Any = EncoderDecoderCache(_once(), _once())
         self.decoder(input_ids=start, encoder_hidden_states=context, past_key_values=memory, use_cache=True)
         layers = memory.cross_attention_cache.layers
         return tuple(tensor for layer in layers for tensor in (layer.keys, layer.values))
