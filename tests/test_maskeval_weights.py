@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import BadModel, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.metrics.maskeval import (
@@ -265,8 +266,8 @@ def test_targets_by_hand() -> None:
 
 
 def test_pearson_by_hand() -> None:
-    assert train_scale.pearson([1, 2, 3], [1, 2, 6]) == pytest.approx(5 / 28**0.5)
-    assert np.isnan(train_scale.pearson([1, 1, 1], [1, 2, 3]))
+    assert pearson([1, 2, 3], [1, 2, 6]) == pytest.approx(5 / 28**0.5)
+    assert np.isnan(pearson([1, 1, 1], [1, 2, 3]))
 
 
 def test_what_cannot_be_learned_from(tiny_t5: Path, tiny_bert: Path, tmp_path: Path) -> None:

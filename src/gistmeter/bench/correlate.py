@@ -8,6 +8,7 @@ Three levels, which answer different questions and must never be compared with e
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Literal
@@ -141,10 +142,14 @@ def benchmark_row(
         signature: The text of the metric's signature.
     """
     names = {"task": task, "metric": metric, "part": part, "dimension": dimension}
-    items = asdict(correlation).items()
-    figures = {name: None if isinstance(x, float) and math.isnan(x) else x for name, x in items}
+    figures = for_json(asdict(correlation))
     problem = figures.pop("problem")
     return names | figures | {"signature": signature} | ({"problem": problem} if problem else {})
+
+
+def for_json(figures: Mapping[str, object]) -> dict[str, object]:
+    """Return figures with None for what is undefined, as JSON knows no NaN."""
+    return {name: None if isinstance(x, float) and math.isnan(x) else x for name, x in figures.items()}
 
 
 def _flat(x: Floats, y: Floats, groups: Labels, draw: Draw) -> Correlation:

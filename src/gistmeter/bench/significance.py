@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gistmeter.bench.correlate import Level
+from gistmeter.bench.correlate import Level, for_json
 from gistmeter.bench.pair_tests import Signs, bootstrap_p, draw_signs, holm, permutation_p, williams
 from gistmeter.bench.resampling import (
     Counts,
@@ -163,8 +163,7 @@ def difference_row(
         difference: Between two metrics.
         signatures: The text of each metric's signature, by the metric's name.
     """
-    items = asdict(difference).items()
-    figures = {name: None if isinstance(x, float) and math.isnan(x) else x for name, x in items}
+    figures = for_json(asdict(difference))
     both = {"signature_a": signatures[difference.a], "signature_b": signatures[difference.b]}
     return {"task": task, "dimension": dimension} | figures | both
 

@@ -1,15 +1,14 @@
 """How many decisions a precision changes, over texts of the project's own that calibrated nothing."""
 
-import json
-
 import numpy as np
 
 from gistmeter.models import calibration
 from gistmeter.models.encoder import Encoder
 from gistmeter.models.filler_load import READER
 from gistmeter.models.filler_reader import ReaderFiller
-from gistmeter.models.load import ModelFiles, find_model
+from gistmeter.models.load import find_model
 from gistmeter.models.runtime import Runtime
+from gistmeter.models.tuned import is_kind
 
 EXACT = Runtime(device="cpu", backend="torch")
 Decisions = list[bool] | list[int]
@@ -26,7 +25,7 @@ def changed_decisions(name: str, runtime: Runtime) -> tuple[int, int] | None:
     Returns:
         How many decisions changed, and how many there were; None for what makes no decisions.
     """
-    if name != "minilm" and not _is_reader(find_model(name)):
+    if name != "minilm" and not is_kind(find_model(name), READER):
         return None
     decide = _nearest if name == "minilm" else _matches
     theirs, ours = decide(name, EXACT), decide(name, runtime)
@@ -44,8 +43,3 @@ def _nearest(name: str, runtime: Runtime) -> Decisions:
 def _matches(name: str, runtime: Runtime) -> Decisions:
     filler = ReaderFiller.load(name, runtime)
     return [fill.matches for (fill,) in filler.fill(filler.own_queries(every=1, check=True))]
-
-
-def _is_reader(files: ModelFiles) -> bool:
-    path = files.folder / "config.json"
-    return path.is_file() and json.loads(path.read_text(encoding="utf-8")).get("model_type") == READER

@@ -15,6 +15,11 @@ from gistmeter.models.load import ModelFiles, find_model, load_tensors, read_con
 WEIGHTS = "model.safetensors"
 
 
+def is_kind(files: ModelFiles, kind: str) -> bool:
+    """Tell whether a folder holds a model of a kind."""
+    return (files.folder / "config.json").is_file() and read_config(files)["model_type"] == kind
+
+
 def save_tuned(
     model: Any,  # noqa: ANN401 - any module of PyTorch
     base: str,

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from gistmeter.core.errors import BadModel, UsageError
-from gistmeter.models.load import ModelFiles, find_model, load_tokenizer, load_weights, read_config
-from gistmeter.models.tuned import read_tuned, restore_tuned
+from gistmeter.models.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.tuned import is_kind, read_tuned, restore_tuned
 
 KIND = "gistmeter-encoder"
 """What the configuration of such a model says."""
@@ -90,7 +90,7 @@ class TunedEncoder(torch.nn.Module):
 
 def is_tuned(files: ModelFiles) -> bool:
     """Tell whether a folder holds such a model."""
-    return (files.folder / "config.json").is_file() and read_config(files)["model_type"] == KIND
+    return is_kind(files, KIND)
 
 
 def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, TextHead | None]:

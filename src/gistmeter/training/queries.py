@@ -16,7 +16,7 @@ from gistmeter.models.filler_loss import Trainable, gold_count, gold_loss, train
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.save import save_model
 from gistmeter.training.batches import Batches
-from gistmeter.training.loop import kept, train
+from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import TextPair, read_pairs
 
@@ -89,7 +89,7 @@ class QueryTask:
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """All weights of the model, at one learning rate."""
-        return [{"params": [weight for weight in self.model.parameters() if weight.requires_grad]}]
+        return [{"params": trainable_weights(self.model)}]
 
     def queries(self, step: int) -> list[Query]:
         """Draw the queries of a step; where none of its pairs has anything to blank, those of the next."""

@@ -61,22 +61,36 @@ def read_pairs(
 
 def held_out(text: str, parts: int = PARTS) -> bool:
     """Tell whether a document belongs to the part that is held out, by a hash of it."""
-    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % parts == 0
+    return part_of(text, parts) == 0
+
+
+def part_of(text: str, parts: int) -> int:
+    """Return which of so many parts a text belongs to, from 0, by a hash of it."""
+    return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % parts
 
 
 def _pairs(path: Path, chosen: Mapping[str, Any]) -> list[TextPair]:
-    where = chosen.get("where", {})
-    prefix = str(chosen.get("prefix", ""))
     source, candidate = (str(chosen.get(side, side)) for side in ("source", "candidate"))
     pairs = [
         TextPair(str(row[source]), str(row[candidate]))
-        for row in read_rows(path)
-        if str(row.get("id", "")).startswith(prefix)
-        and all(row.get(column) in allowed for column, allowed in where.items())
-        and row.get(source)
-        and row.get(candidate)
+        for row in wanted_rows(path, chosen.get("where", {}), str(chosen.get("prefix", "")))
+        if row.get(source) and row.get(candidate)
     ]
     return list(dict.fromkeys(pairs))[: chosen.get("limit")]
+
+
+def wanted_rows(path: Path, where: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:
+    """Read the rows that a recipe asks for.
+
+    Args:
+        path: As `read_rows` takes it.
+        where: Column → values that are allowed.
+        prefix: Of the rows' ids.
+    """
+    for row in read_rows(path):
+        fits = all(row.get(column) in allowed for column, allowed in where.items())
+        if fits and str(row.get("id", "")).startswith(prefix):
+            yield row
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Example
 from gistmeter.core.score import Score, Span
 from gistmeter.metrics.cloze.explain import read_note
@@ -126,14 +127,8 @@ def speed_against_k(runs: Mapping[int, Run], human: Sequence[float]) -> list[Poi
         sound = np.array([(score.value, given) for score, given in pairs if score.problem is None])
         values, given = sound.reshape(-1, 2).T
         seconds = run.seconds / max(1, len(run.scores))
-        points.append(Point(k, seconds, _pearson(values, given), len(values)))
+        points.append(Point(k, seconds, round(pearson(values, given), 12), len(values)))
     return points
-
-
-def _pearson(left: "np.ndarray", right: "np.ndarray") -> float:
-    if len(left) < 2 or not np.ptp(left) or not np.ptp(right):
-        return math.nan
-    return round(float(np.corrcoef(left, right)[0, 1]), 12)
 
 
 def _restore(text: str, span: Span, changes: Sequence[Change]) -> str:

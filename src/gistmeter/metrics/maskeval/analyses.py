@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Side
 from gistmeter.core.score import Score, Span
 from gistmeter.metrics.maskeval.weights import keep_heaviest
@@ -111,7 +111,7 @@ def keep_curve(
         words = sum(_count(score, 1.0) for score in sound)
         mean = masks / len(sound) if sound else math.nan
         share = masks / words if words else math.nan
-        points.append(KeepPoint(keep, mean, share, _pearson(values, judged)))
+        points.append(KeepPoint(keep, mean, share, pearson(values, judged)))
     return points
 
 
@@ -142,9 +142,3 @@ def _overlaps(span: Span, tagged: Sequence[Tagged], at: int) -> dict[str, float]
         at += 1
     total = sum(found.values())
     return {tag: length / total for tag, length in found.items()} if total else {UNTAGGED: 1.0}
-
-
-def _pearson(values: NDArray[np.float64], judged: NDArray[np.float64]) -> float:
-    if len(values) < 2 or np.ptp(values) == 0 or np.ptp(judged) == 0:
-        return math.nan
-    return float(np.corrcoef(values, judged)[0, 1])

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gistmeter.core.correlation import pearson
 from gistmeter.metrics.maskeval.train_rows import RatedPair
 
 
@@ -33,11 +33,3 @@ def spread_like_uniform(
     uniform = np.array([rows[at].uniform for at in learned])
     slope = uniform.std() / ours.std() if ours.std() > 0 else 1.0
     return [float((target - ours.mean()) * slope + uniform.mean()) for target in targets]
-
-
-def pearson(values: Sequence[float] | NDArray[np.float64], targets: Sequence[float]) -> float:
-    """Return Pearson's r; NaN where one side does not vary."""
-    x, y = np.asarray(values, dtype=float), np.asarray(targets, dtype=float)
-    if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return float("nan")
-    return float(np.corrcoef(x, y)[0, 1])

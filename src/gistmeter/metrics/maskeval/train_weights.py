@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import mse_loss
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.maskeval.train_rows import RatedPair
-from gistmeter.metrics.maskeval.train_scale import balanced_share, pearson, spread_like_uniform
+from gistmeter.metrics.maskeval.train_scale import balanced_share, spread_like_uniform
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import History, train
 from gistmeter.training.recipe import Recipe

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.score import Score
 from gistmeter.metrics.simplicity.match import PARTS
 
@@ -106,12 +107,12 @@ def scatter(scores: Sequence[Score], human: Sequence[float], part: str = "f1") -
     values, given = _sound(scores, human, part)
     low, spread = (values.min(), np.ptp(values)) if len(values) else (0.0, 0.0)
     scaled = (values - low) / (spread or 1.0) * 100
-    return Scatter(tuple(given.tolist()), tuple(scaled.tolist()), _pearson(values, given))
+    return Scatter(tuple(given.tolist()), tuple(scaled.tolist()), round(pearson(values, given), 12))
 
 
 def _cell(scores: Sequence[Score], human: Sequence[float], part: str) -> Cell:
     values, given = _sound(scores, human, part)
-    return Cell(part, _pearson(values, given), len(values))
+    return Cell(part, round(pearson(values, given), 12), len(values))
 
 
 def _best(cells: Sequence[Cell]) -> Cell:
@@ -122,9 +123,3 @@ def _sound(scores: Sequence[Score], human: Sequence[float], part: str) -> "tuple
     pairs = [(score.parts.get(part, math.nan), own) for score, own in zip(scores, human, strict=True)]
     kept = np.array([pair for pair in pairs if math.isfinite(pair[0])]).reshape(-1, 2)
     return kept[:, 0], kept[:, 1]
-
-
-def _pearson(left: "np.ndarray", right: "np.ndarray") -> float:
-    if len(left) < 2 or not np.ptp(left) or not np.ptp(right):
-        return math.nan
-    return round(float(np.corrcoef(left, right)[0, 1]), 12)

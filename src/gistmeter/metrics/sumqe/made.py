@@ -13,7 +13,7 @@ from gistmeter.metrics.sumqe.corrupt_words import mentions_of
 from gistmeter.metrics.sumqe.qualities import QUALITIES
 from gistmeter.metrics.sumqe.train_rows import Rated
 from gistmeter.text.sentences import split_sentences
-from gistmeter.training.texts import read_rows
+from gistmeter.training.texts import wanted_rows
 
 WORST = 0.1
 """The label of a text that is broken all over; what is broken in part lies evenly between it and 1."""
@@ -156,10 +156,8 @@ def _clean_set(given: Mapping[str, Any]) -> CleanSet:
 def _texts(path: Path, chosen: CleanSet) -> list[str]:
     return [
         " ".join(str(row[chosen.column]).split())
-        for row in read_rows(path)
-        if str(row.get("id", "")).startswith(chosen.prefix)
-        and all(row.get(column) in allowed for column, allowed in chosen.where.items())
-        and row.get(chosen.column)
+        for row in wanted_rows(path, chosen.where, chosen.prefix)
+        if row.get(chosen.column)
     ]
 
 

@@ -13,7 +13,7 @@ from gistmeter.metrics.sumqe.made import Clean, made_rows, read_clean
 from gistmeter.metrics.sumqe.metric import SumQE
 from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
 from gistmeter.metrics.sumqe.train_folds import Fold, fold_figures, folds_of
-from gistmeter.metrics.sumqe.train_rows import Rated, labelled, part_of, read_set, split
+from gistmeter.metrics.sumqe.train_rows import Rated, labelled, part_by_seed, read_set, split
 from gistmeter.metrics.sumqe.train_task import RateOptions, RateTask, read_rows_of
 from gistmeter.models.load import find_model
 from gistmeter.models.rater import Rater, TextRater
@@ -235,7 +235,7 @@ def _made(recipe: Recipe, data: Path) -> tuple[list[Rated], list[Rated]]:
     clean = read_clean(data, given["sets"], seed)
     sides: tuple[list[Clean], list[Clean]] = ([], [])
     for one in clean:
-        sides[part_of(one.base.document, PARTS, seed) == 0].append(one)
+        sides[part_by_seed(one.base.document, PARTS, seed) == 0].append(one)
     counts = int(given["rows"]), int(given.get("validation", 500))
     if min(map(len, sides)) < 2:
         raise UsageError(f"{recipe.name}: data.made has too few texts to break")

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.sumqe.train_rows import Rated, split
-from gistmeter.metrics.sumqe.train_task import pearson
 
 
 @dataclass(frozen=True, slots=True)

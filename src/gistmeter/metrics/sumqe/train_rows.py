@@ -1,6 +1,5 @@
 """Rated texts: what people, or a corruption, say of each quality, from 0 for bad to 1 for good."""
 
-import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
 from gistmeter.metrics.sumqe.duc import read_duc
 from gistmeter.metrics.sumqe.qualities import HIGHEST, LOWEST, QUALITIES
-from gistmeter.training.texts import read_rows
+from gistmeter.training.texts import part_of, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +128,13 @@ def split(rows: Sequence[Rated], parts: int, seed: int, number: int = 0) -> tupl
     kept: list[Rated] = []
     held: list[Rated] = []
     for row in rows:
-        (held if part_of(row.document, parts, seed) == number else kept).append(row)
+        (held if part_by_seed(row.document, parts, seed) == number else kept).append(row)
     return kept, held
 
 
-def part_of(document: str, parts: int, seed: int) -> int:
-    """Return which of so many parts a document belongs to, by a hash."""
-    return int(hashlib.sha256(f"{seed}\n{document}".encode()).hexdigest()[:8], 16) % parts
+def part_by_seed(document: str, parts: int, seed: int) -> int:
+    """Return which of so many parts a document belongs to; another seed gives other parts."""
+    return part_of(f"{seed}\n{document}", parts)
 
 
 def labelled(rows: Iterable[Rated], qualities: Sequence[str]) -> list[Rated]:

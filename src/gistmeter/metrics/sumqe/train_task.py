@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.sumqe.train_rows import Rated
 from gistmeter.metrics.sumqe.windows import Ids, pieces_of
@@ -166,13 +167,6 @@ class RateTask:
                 if np.isfinite(r) and (not name.startswith("made ") or name.endswith(quality)):
                     found[f"{name.split()[0]}_{quality}"] = r
         return found
-
-
-def pearson(values: NDArray[Any], labels: NDArray[Any]) -> float:
-    """Return Pearson's r; NaN where one side does not vary."""
-    if len(values) < 2 or np.ptp(values) == 0 or np.ptp(labels) == 0:
-        return float("nan")
-    return float(np.corrcoef(values.astype(float), labels.astype(float))[0, 1])
 
 
 def _closed_once(row: Ids, end: int) -> Ids:

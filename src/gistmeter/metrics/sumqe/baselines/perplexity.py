@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Flag, Score
@@ -75,12 +76,8 @@ def best_k(tokens: Sequence[FloatArray], people: Sequence[float], choices: Seque
         people: What people say of each.
         choices: The k to choose from.
     """
-    found = []
-    for k in choices:
-        values = np.array([worst_mean(one, k) for one in tokens])
-        constant = np.ptp(values) == 0 or np.ptp(people) == 0
-        found.append(-math.inf if constant else float(np.corrcoef(values, people)[0, 1]))
-    return choices[int(np.argmax(found))]
+    found = [pearson([worst_mean(one, k) for one in tokens], people) for k in choices]
+    return choices[int(np.argmax(np.nan_to_num(found, nan=-np.inf)))]
 
 
 def masked_log2(filler: Filler, apart: int = 0) -> Log2:

@@ -1,11 +1,11 @@
 """The ROUGE version that agrees best with people (SUM-QE, section 4.2, BEST-ROUGE)."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Score
@@ -65,9 +65,5 @@ def best_version(scores: Sequence[Mapping[str, float]], people: Sequence[float])
         scores: From `rouge_versions`.
         people: What people say of each.
     """
-    found = {}
-    for version in VERSIONS:
-        values = np.array([one[version] for one in scores])
-        constant = np.ptp(values) == 0 or np.ptp(people) == 0
-        found[version] = -math.inf if constant else float(np.corrcoef(values, people)[0, 1])
-    return max(VERSIONS, key=found.__getitem__)
+    found = [pearson([one[version] for one in scores], people) for version in VERSIONS]
+    return VERSIONS[int(np.argmax(np.nan_to_num(found, nan=-np.inf)))]
