@@ -120,7 +120,7 @@ def _sized(name: str, setting: Setting, runtime: Runtime) -> Case:
         naive = speed_fill.naive_cloze
     else:
         filler = bart_filler(setting.tokenizer, runtime)
-        queries = speed_fill.cloze_queries(filler.vocabulary.tokenizer, texts)
+        queries = speed_fill.cloze_queries(filler.vocabulary.tokenizer, texts, separate=True)
         naive = naive_aligned
     # ClozE's blanks are few, and those of one document share what is read of it.
     chosen = queries[:: setting.every] if name == "maskeval T5-base" else queries

@@ -82,8 +82,16 @@ def maskeval_queries(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, 
     return queries
 
 
-def cloze_queries(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str]]) -> list[Query]:
-    """Blank groups of two words, every ten, in sentences of twenty words, the source before them."""
+def cloze_queries(
+    tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str]], *, separate: bool = False
+) -> list[Query]:
+    """Blank groups of two words, every five, in sentences of twenty words, the source before them.
+
+    Args:
+        tokenizer: Cuts words into pieces.
+        texts: Pairs of a summary and a source.
+        separate: Whether text and source have a window each, so that all sentences see as much of the source.
+    """
     queries = []
     for summary, source in texts:
         document = words_of(tokenizer, source)[0]
@@ -92,7 +100,8 @@ def cloze_queries(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str
             ids, places = words_of(tokenizer, " ".join(words[begin : begin + 20]))
             for at in range(0, len(places) - 1, 5):
                 blank = (places[at][0], places[at + 1][1])
-                queries.append(Query(ids, (blank,), document[: 508 - len(ids)]))
+                room = 508 - (0 if separate else len(ids))
+                queries.append(Query(ids, (blank,), document[:room]))
     return queries
 
 

@@ -16,7 +16,6 @@ from gistmeter.models.filler_masked import MaskedFiller
 from gistmeter.models.filler_paths import may_become
 from gistmeter.models.filler_seq2seq import Seq2SeqFiller
 from gistmeter.models.runtime import Runtime
-from gistmeter.models.t5_decoder import T5Decoder
 from tests import tiny_fillers
 
 SAVERS = {
@@ -315,21 +314,6 @@ def test_a_separator_of_the_models_own_is_used(tmp_path: Path) -> None:
     queries = queries_of(after)
     for one, two in zip(after.fill(queries), before.fill(queries), strict=True):
         assert_close(one, two)
-
-
-@pytest.mark.parametrize("spread", [1.0, 8.0])
-def test_the_folded_decoder_is_the_librarys(spread: float) -> None:
-    model = tiny_fillers.t5(60).eval()  # type: ignore[no-untyped-call]
-    generator = torch.Generator().manual_seed(2)
-    states = torch.randn(3, 11, model.config.d_model, generator=generator) * spread
-    attention = torch.tensor([[1] * length + [0] * (11 - length) for length in (11, 7, 1)])
-    ids = torch.randint(0, 60, (3, 40), generator=generator)  # long enough for distant positions
-    with torch.inference_mode():
-        ours = T5Decoder(model.get_decoder())(ids, states, attention)
-        theirs = model.get_decoder()(
-            input_ids=ids, encoder_hidden_states=states, encoder_attention_mask=attention
-        ).last_hidden_state
-    assert torch.allclose(ours, theirs, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["t5"])

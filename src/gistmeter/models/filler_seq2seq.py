@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
-from gistmeter.models.backend import States, state_rows, token_rows
+from gistmeter.models.backend import state_rows, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.filler_adapter import Adapter
@@ -20,7 +20,7 @@ from gistmeter.models.filler_paths import Path, Rules
 from gistmeter.models.filler_reading import Readings, read_positions
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.separator import SEPARATOR, give_mean_vector
-from gistmeter.models.t5_decoder import Encoded, T5Decoder, T5Head, decoder_rows
+from gistmeter.models.t5_pieces import Encoded, T5Decoder, T5Encoder, T5Head, decoder_rows
 from gistmeter.models.tokens import NO_LIMIT
 
 SENTINELS = 100
@@ -64,7 +64,7 @@ class Seq2SeqFiller(Adapter):
         limit = tokenizer.model_max_length
         self.window: int | None = limit if limit < NO_LIMIT else WINDOW
         size, width = model.get_input_embeddings().num_embeddings, model.config.d_model
-        self.encoder = self.place(States(model.get_encoder()), token_rows(size))
+        self.encoder = self.place(T5Encoder(model.get_encoder()), token_rows(size))
         self.decoder = self.place(T5Decoder(model.get_decoder()), decoder_rows(size, width))
         self.head = self.place(T5Head(model), state_rows(width))
         kind = "sentinels" if separated is tokenizer else "sentinels-new-sep"

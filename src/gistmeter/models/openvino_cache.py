@@ -21,7 +21,7 @@ from platformdirs import user_cache_path
 
 from gistmeter.models.openvino_model import openvino
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever conversion would make something else of the same module."""
 PACKAGES = ("gistmeter", "openvino", "torch", "transformers")
 FILES = ("model.xml", "model.bin")

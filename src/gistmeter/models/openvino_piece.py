@@ -97,7 +97,7 @@ class OpenVinoPiece:
         key = key_of(self.piece, kind)
         model = read_model(key)
         if model is not None:
-            run = compiled(model, self.runtime.dtype)
+            run = compiled(model, precision)
             if precision == "int8" or self._agrees(run, precision):
                 return run
         model = convert(self.piece, self.example(*TRACED))
@@ -105,7 +105,7 @@ class OpenVinoPiece:
             from gistmeter.models.openvino_int8 import quantized
 
             model = quantized(self, model)
-        run = compiled(model, self.runtime.dtype)
+        run = compiled(model, precision)
         if precision != "int8" and not self._agrees(run, precision):
             raise ValueError("its numbers differ from PyTorch's")
         store_model(key, model)

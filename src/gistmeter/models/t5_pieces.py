@@ -1,8 +1,12 @@
-"""T5's decoder over a few tokens and a long encoded text.
+"""The pieces that a T5 is made of, computed as the library does, but without what it does again and again.
 
-The library projects every encoded token to a key and a value in every layer. For a handful of tokens it is
-cheaper to carry their queries through the projection of the keys, and the attended states through that of the
-values: q·(Wk h) = (Wkᵀ q)·h and Σ p (Wv h) = Wv (Σ p h), exactly.
+*Encoder*: the library joins distances and padding in every layer, a number for each two tokens of each row
+and head: on processors that takes as long as the products. Here it is done once.
+
+*Decoder*, over a few tokens and a long encoded text: the library projects every encoded token to a key and a
+value in every layer. For a handful of tokens it is cheaper to carry their queries through the projection of
+the keys, and the attended states through that of the values: q·(Wk h) = (Wkᵀ q)·h and
+Σ p (Wv h) = Wv (Σ p h), exactly.
 """
 
 from collections.abc import Sequence
@@ -34,6 +38,36 @@ class Encoded:
         return Encoded(self.states[index], self.attention[index])
 
 
+class T5Encoder(torch.nn.Module):
+    """The last states of a T5 encoder in evaluation mode.
+
+    Args:
+        encoder: The encoder of a T5 or mT5 of transformers.
+    """
+
+    def __init__(self, encoder: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return the states, shape (texts, tokens, dimensions).
+
+        Args:
+            ids: Shape (texts, tokens).
+            attention: 1 on tokens, 0 on padding, of the same shape.
+        """
+        states: torch.Tensor = self.encoder.embed_tokens(ids)
+        padding = (attention == 0)[:, None, None, :]
+        for block in self.encoder.block:
+            itself, feed_forward = block.layer
+            if itself.SelfAttention.has_relative_attention_bias:  # T5's first layer; each layer of UMT5
+                bias = _bias(itself.SelfAttention, ids.shape[1]).masked_fill(padding, -torch.inf)
+            states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
+            states = feed_forward(states)
+        last: torch.Tensor = self.encoder.final_layer_norm(states)
+        return last
+
+
 class T5Decoder(torch.nn.Module):
     """The last states of a T5 decoder in evaluation mode.
 
@@ -55,12 +89,12 @@ class T5Decoder(torch.nn.Module):
         """
         tokens = ids.shape[1]
         states: torch.Tensor = self.decoder.embed_tokens(ids)
-        bias = self.decoder.block[0].layer[0].SelfAttention.compute_bias(tokens, tokens)
         future = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).triu(1)
-        bias = bias.masked_fill(future, -torch.inf)
         padding = (attention == 0)[:, None, :]
         for block in self.decoder.block:
             itself, text, feed_forward = block.layer
+            if itself.SelfAttention.has_relative_attention_bias:
+                bias = _bias(itself.SelfAttention, tokens).masked_fill(future, -torch.inf)
             states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
             states = states + _attend_folded(text.EncDecAttention, text.layer_norm(states), encoded, padding)
             states = feed_forward(states)
@@ -111,13 +145,20 @@ def _decoder_rows(vocabulary: int, width: int, rows: int, tokens: int) -> Tensor
     return ids, torch.randn(*attention.shape, width, generator=generator), attention
 
 
+def _bias(attention: Any, tokens: int) -> torch.Tensor:  # noqa: ANN401
+    """Return what T5 adds by distance, shape (1, heads, tokens, tokens)."""
+    bias: torch.Tensor = attention.compute_bias(tokens, tokens)
+    return bias
+
+
 def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
     """Let tokens attend to each other.
 
     Args:
         attention: Holds the projections q, k, v and o.
         states: Shape (texts, tokens, dimensions).
-        bias: What T5 adds by distance, instead of scaling, shape (1, heads, tokens, tokens).
+        bias: What T5 adds by distance, instead of scaling, and -∞ on what is not to be seen, shape (texts or
+            1, heads, tokens, tokens).
     """
     shape = (*states.shape[:2], bias.shape[1], -1)
     queries = attention.q(states).view(shape).transpose(1, 2)
