@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from random import Random
+from typing import TypeVar
 
 import torch
 from tokenizers import processors
@@ -43,6 +44,7 @@ WINDOW = 24
 """Sub-words either side of a blank in the text that is blanked, as in MaskEval."""
 Ids = tuple[int, ...]
 Decisions = list[bool]
+Result = TypeVar("Result")
 
 
 def make_texts(pairs: int, words: int) -> list[tuple[str, str]]:
@@ -129,11 +131,11 @@ def naive_cloze(filler: MaskedFiller, queries: list[Query]) -> Decisions:
     return decisions
 
 
-def timed(work: Callable[[], Decisions]) -> tuple[Decisions, float]:
-    """Run and time."""
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """Run and time; return what came out, and the seconds."""
     start = time.perf_counter()
-    decisions = work()
-    return decisions, time.perf_counter() - start
+    result = work()
+    return result, time.perf_counter() - start
 
 
 def t5_filler(file: str, runtime: Runtime) -> Seq2SeqFiller:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from speed_cases import Setting, make
+from speed_fill import timed
 from tabulate import tabulate
 from torch.overrides import TorchFunctionMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -50,18 +51,11 @@ class Products(TorchFunctionMode):
         return result
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Run and time."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
-
-
 def peak() -> float:
     """Return the GFLOP a second of a large product: the best of ten."""
     tokens, width, wide = SHAPE
     left, right = torch.randn(tokens, width), torch.randn(wide, width)
-    fastest = min(seconds(lambda: torch.nn.functional.linear(left, right)) for _ in range(10))
+    fastest = min(timed(lambda: torch.nn.functional.linear(left, right))[1] for _ in range(10))
     return 2e-9 * tokens * width * wide / fastest
 
 
@@ -89,8 +83,8 @@ def main() -> None:
         with FlopCounterMode(display=False) as counter:
             case.ours()
         with Products() as products:
-            ours = seconds(case.ours)
-        naive = seconds(case.naive)
+            _, ours = timed(case.ours)
+        _, naive = timed(case.naive)
         work = counter.get_total_flops() / 1e9
         table.append(
             (
