@@ -17,7 +17,18 @@ WITH_MODEL = ("maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
 WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
 WITH_DIMENSION = ("maskeval", "sumqe")
 """Those that can be asked for one quality."""
-TASKS = ("en", "fill", "frequencies", "maskeval-mlm", "maskeval-weighers", "cloze", "simplicity", "sumqe")
+TASKS = (
+    "en",
+    "fill",
+    "joint-fill",
+    "entail",
+    "frequencies",
+    "maskeval-mlm",
+    "maskeval-weighers",
+    "cloze",
+    "simplicity",
+    "sumqe",
+)
 """What can be trained."""
 WITHOUT_LOOP = ("en", "frequencies")
 """Those of them that have a recipe of their own kind."""
@@ -123,6 +134,14 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
             from gistmeter.training.fill import train_fill
 
             train_task = train_fill
+        case "joint-fill":
+            from gistmeter.training.joint import train_joint
+
+            train_task = train_joint
+        case "entail":
+            from gistmeter.training.entail import train_entailment
+
+            train_task = train_entailment
         case "maskeval-mlm":
             from gistmeter.metrics.maskeval.train import train_filler
 
