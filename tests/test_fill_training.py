@@ -180,7 +180,7 @@ def test_a_second_stage_goes_on_with_factors(
     first = catalog.train(recipe, tmp_path, tmp_path / "first", steps=None, progress=False)
     text = recipe.read_text(encoding="utf-8")
     text = text.replace("layers = 2\n", f'layers = 2\nstart = "{tmp_path / "first" / "model"}"\n')
-    # A full step moves every weight of a fresh optimizer as far as the learning rate says, and may lose it all.
+    # The first step of a fresh optimizer moves every weight by the learning rate, and may lose it all.
     text = text.replace("learning_rate = 2e-3", "learning_rate = 1e-6")
     recipe.write_text(text.replace("window = 40", "window = 40, factors = 0.5"), encoding="utf-8")
     monkeypatch.setattr("gistmeter.training.fill.load_pipeline", lambda: Pipeline(tiny_pipeline(), "tiny"))
