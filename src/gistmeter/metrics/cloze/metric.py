@@ -17,6 +17,7 @@ from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.metrics.cloze.reading import Reading, read
 from gistmeter.models.filler import Fill, Filler
 from gistmeter.text.factors import Factor, Pipeline
+from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER
 
 Judged = Sequence[tuple[Factor, Verdict]]
@@ -76,9 +77,17 @@ class Cloze:
         asked = [blank for reading in readings for blank in reading.blanks if not blank.problem]
         fills: list[Fill] = [fill for fills in filled for fill in fills]
         verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options)
-        return [self._score_one(reading, verdicts) for reading in readings]
+        return [
+            self._score_one(reading, verdicts, self._doubts(example))
+            for example, reading in zip(examples, readings, strict=True)
+        ]
 
-    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict]) -> Score:
+    def _doubts(self, example: Example) -> tuple[Flag, ...]:
+        """Flag texts that are not in the pipeline's language: where it is English, which can be told."""
+        read = [text for text in example.texts() if text[0] != "reference"]
+        return language_flags(read, self.pipeline.nlp.lang or "")
+
+    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict], doubts: tuple[Flag, ...]) -> Score:
         judged = [(blank, None if blank.problem else next(verdicts)) for blank in reading.blanks]
         if not reading.document:
             nothing = "the model's tokenizer finds no token in the source"
@@ -90,7 +99,7 @@ class Cloze:
         parts = _parts(scored, empty=not judged)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
-        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options))
+        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
         return Score(reading.id, value, parts, ordered, flags, problem)
 
 
