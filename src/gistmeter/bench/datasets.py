@@ -94,7 +94,9 @@ def _parsed(task: Task, paths: Sequence[Path], unchecked: Sequence[Path]) -> lis
     try:
         rows = list(READERS[task.reader](*paths))
         if not rows:
-            raise DataError(f"{', '.join(map(str, paths))}: no rows in it; is it the file that was published?")
+            raise DataError(
+                f"{', '.join(map(str, paths))}: no rows in it; is it the file that was published?"
+            )
     except DataError:
         for path in unchecked:
             if not _note(path).is_file():
