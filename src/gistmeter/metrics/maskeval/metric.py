@@ -63,6 +63,11 @@ class MaskEval:
         """Score each candidate by how well it and its source predict each other's words."""
         return score_sound(examples, self.needs, self._score)
 
+    def words_asked(self, example: Example, /) -> int:
+        """Estimate how many words the model is asked for: those of both texts."""
+        words = sum(len(text.split()) for side, _, text in example.texts() if side != "reference")
+        return int(words * self.options.keep)
+
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         pairs = self._cut(examples)
         sound = [pair for pair in pairs if _missing(pair) is None]
