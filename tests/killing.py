@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from gistmeter.training.files import CHECKPOINT, HISTORY
@@ -21,7 +22,7 @@ batch = { contexts = 2, group = 3, lengths = [24, 40], held_out = 36 }
 sets = [{ file = "pairs.jsonl" }]
 mix = { window = 40 }
 [training]
-steps = 200
+steps = 100
 learning_rate = 2e-3
 validate_every = 20
 checkpoint_every = 2
@@ -55,6 +56,7 @@ def kill_training(recipe: Path, kills: int, *, seed: int) -> tuple[int, int]:
         checkpoint to go on from.
     """
     whole, cut = recipe.parent / "whole", recipe.parent / "cut"
+    _start(recipe, whole, run=_nothing).join()  # starts the server, which takes longer than a training
     started = time.monotonic()
     assert _finish(recipe, whole) == 0
     usual = time.monotonic() - started
@@ -62,7 +64,7 @@ def kill_training(recipe: Path, kills: int, *, seed: int) -> tuple[int, int]:
     hits = resumed = 0
     for _ in range(kills):
         process = _start(recipe, cut)
-        time.sleep(rng.uniform(0, min(usual, 1 + 2 * usual / kills)))
+        time.sleep(rng.uniform(0.1, 0.9) * usual / min(kills, 4))
         hits += process.is_alive()
         if process.is_alive() and process.pid is not None:
             os.kill(process.pid, signal.SIGKILL)
@@ -90,11 +92,17 @@ def train(recipe: str, output: str) -> None:
     sys.exit(main(["train", recipe, "--data", str(Path(recipe).parent), "--output", output, "--quiet"]))
 
 
-def _start(recipe: Path, output: Path) -> multiprocessing.process.BaseProcess:
+def _nothing(recipe: str, output: str) -> None:
+    """Do nothing, in a process of its own."""
+
+
+def _start(
+    recipe: Path, output: Path, *, run: Callable[[str, str], None] = train
+) -> multiprocessing.process.BaseProcess:
     # A server that has loaded PyTorch once forks each process: seconds less for each kill.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["gistmeter.training.fill", "tests.killing"])
-    process = context.Process(target=train, args=(str(recipe), str(output)))
+    process = context.Process(target=run, args=(str(recipe), str(output)))
     process.start()
     return process
 
