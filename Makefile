@@ -3,7 +3,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
 
-.PHONY: demo test clean
+.PHONY: demo test nightly clean
 
 demo: .venv/installed  ## install what is needed, score the example pairs with every metric, print the table
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
@@ -14,6 +14,10 @@ test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest
+
+SEED ?= $(shell date +%s)
+nightly: .venv/installed-dev  ## every test with fresh examples, the long ones too; repeat a night with SEED=N
+	GISTMETER_HYPOTHESIS=fresh $(BIN)/pytest -m "nightly or not nightly" --hypothesis-seed=$(SEED)
 
 clean:
 	rm -rf .venv

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from gistmeter import catalog
 from gistmeter.app.cli import main
 from gistmeter.core.errors import GistmeterError
 
@@ -244,3 +245,10 @@ def test_a_reader_that_goes_away_ends_quietly(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["id"] == "1"
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
+
+
+@pytest.mark.parametrize("name", catalog.names())
+def test_an_option_given_twice_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    spec = f"{name}:value=precision,value=recall"
+    assert main(["score", spec, "--candidate-text", "A cat.", "--reference-text", "A cat."]) == 2
+    assert capsys.readouterr().err == f"gistmeter: '{spec}': value is given twice; give each option once\n"

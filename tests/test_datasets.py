@@ -168,3 +168,14 @@ def test_the_default_folder_is_in_the_users_cache() -> None:
 def _task(address: str, sha256: str | None) -> Task:
     source = Source(f"{address}/votes.jsonl", "here/votes.jsonl", sha256=sha256)
     return Task("votes", "Votes", ("votes",), citation="Somebody 2020", reader="qags", sources=(source,))
+
+
+@pytest.mark.parametrize("page", [b"<html>Log in to the hotel's network</html>", b"", b"[]\n", b"{}\n"])
+def test_a_login_page_is_not_pinned(published: tuple[str, Path], tmp_path: Path, page: bytes) -> None:
+    task, folder = _task(published[0], None), tmp_path / "cache"
+    (published[1] / "votes.jsonl").write_bytes(page)
+    with pytest.raises(DataError):
+        fetch(task, folder)
+    assert not list(folder.rglob("*.sha256")) and not rows_file(task, folder).exists()
+    (published[1] / "votes.jsonl").write_bytes(LINE)
+    assert fetch(task, folder).rows == 1, "the next fetch gets the right file by itself"

@@ -180,10 +180,12 @@ def test_a_second_stage_goes_on_with_factors(
     first = catalog.train(recipe, tmp_path, tmp_path / "first", steps=None, progress=False)
     text = recipe.read_text(encoding="utf-8")
     text = text.replace("layers = 2\n", f'layers = 2\nstart = "{tmp_path / "first" / "model"}"\n')
+    # The first step of a fresh optimizer moves every weight by the learning rate, and may lose it all.
+    text = text.replace("learning_rate = 2e-3", "learning_rate = 1e-6")
     recipe.write_text(text.replace("window = 40", "window = 40, factors = 0.5"), encoding="utf-8")
     monkeypatch.setattr("gistmeter.training.fill.load_pipeline", lambda: Pipeline(tiny_pipeline(), "tiny"))
     second = catalog.train(recipe, tmp_path, tmp_path / "second", steps=1, progress=False)
-    assert second["loss"] < 1.1 * first["loss"], "one step cannot learn what the first stage learned"
+    assert second["loss"] < 1.1 * first["loss"], "a step so small changes nothing: it is the first stage's"
     assert 0 <= second["factor_f1_other"] <= 1
 
 

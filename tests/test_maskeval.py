@@ -147,13 +147,13 @@ def test_the_other_text_is_cut_for_each_mask() -> None:
     assert rooms[24:76] == [460] * 52
     assert rooms[::-1] == rooms, "the cut of one mask does not narrow the next"
     assert all(len(query.context) == 100 for query in theirs)
-    assert score.flags == (Flag("truncated", "source", 460, 900),)
+    assert score.flags == (Flag("truncated_context", "source", 460, 900),)
 
 
 def test_a_long_candidate_is_cut_beside_the_source() -> None:
     filler = Listed()
     score = score_one(MaskEval(filler), words(700), words(30, stem="s"))
-    assert score.flags == (Flag("truncated", "candidate", 512 - 3 - 30, 700),)
+    assert score.flags == (Flag("truncated_context", "candidate", 512 - 3 - 30, 700),)
     assert sum(len(query.blanks) for query in sides(filler.asked)[0]) == 700, "every word is asked for"
 
 
@@ -176,7 +176,7 @@ def test_a_model_with_a_small_window_sees_less(window: int) -> None:
                 or start == at
                 or end + length - at == 1 + len(query.text)
             )
-    assert {flag.name for flag in score.flags} == {"truncated"}
+    assert {flag.name for flag in score.flags} == {"truncated_context"}
 
 
 def test_a_word_longer_than_the_window_is_left_out_and_flagged() -> None:
@@ -325,7 +325,7 @@ def test_a_source_of_60_000_characters(source: str) -> None:
     score = score_one(MaskEval(filler, options=MaskEvalOptions(keep=0.2)), source=source)
     assert score.problem is None
     assert all(len(query) + filler.added <= 512 for query in filler.asked)
-    assert {flag.name for flag in score.flags} <= {"truncated"}
+    assert {flag.name for flag in score.flags} <= {"truncated_context", "unknown_language"}
     assert max(span.end for span in score.spans) <= len(source)
 
 

@@ -84,6 +84,19 @@ def test_epochs_count_validations_too(tmp_path: Path) -> None:
         (GOOD.replace("40", "true"), "training.steps=True is no int"),
         (GOOD.replace("1e-4", "0"), "learning_rate=0: give a number above 0"),
         (GOOD + 'schedule = "cosine"\n', "training.schedule=cosine: choose one of constant, linear"),
+        (GOOD.replace("1e-4", "nan"), "training.learning_rate=nan: give a finite number"),
+        (GOOD + "warmup = -1\n", "training.warmup=-1: give 0 or more"),
+        (GOOD + "[data]\nmix = 5\n", "data.mix=5 is not a table"),
+        (GOOD + "[data]\nmix = { source = inf }\n", "data.mix.source=inf: give a finite number"),
+        (GOOD + "[data]\nsets = 5\n", "data.sets=5 is not a list"),
+        (GOOD + '[data]\nsets = ["a.jsonl"]\n', "data.sets 1='a.jsonl' is not a table"),
+        (GOOD + "[[data.sets]]\nfile = 5\n", "data.sets 1.file=5 is not a text"),
+        (GOOD + "[[data.sets]]\nwhere = 5\n", "data.sets 1.where=5 is not a table"),
+        (GOOD + '[[data.sets]]\nwhere = { level = "a" }\n', "data.sets 1.where.level='a' is not a list"),
+        (GOOD + '[[data.sets]]\nlimit = "x"\n', "data.sets 1.limit='x' is not a whole number"),
+        (GOOD + "[[data.sets]]\nrepeat = 0\n", "data.sets 1.repeat=0: give at least 1"),
+        (GOOD + "[[data.made.sets]]\nlimit = true\n", "data.made.sets 1.limit=True is not a whole number"),
+        (GOOD + '[model]\nlayers = "x"\n', "model.layers='x' is not a whole number"),
     ],
 )
 def test_what_is_wrong_with_a_recipe(tmp_path: Path, text: str, said: str) -> None:
@@ -107,9 +120,24 @@ def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
         tmp_path / "out",
         read_recipe(recipe(tmp_path, "# again\n" + GOOD + "checkpoint_every = 3\n[data]\nsplit = 1\n")),
     )
+    (tmp_path / "out" / "checkpoint.pt").touch()
     for other in (GOOD, GOOD + "[data]\nsplit = 2\n", GOOD + "seed = 2\n[data]\nsplit = 1\n"):
         with pytest.raises(UsageError, match="holds a training with another recipe; give another --output"):
             claim(tmp_path / "out", read_recipe(recipe(tmp_path, other)))
+
+
+def test_a_mended_typo_is_not_another_recipe(tmp_path: Path) -> None:
+    claim(tmp_path / "out", read_recipe(recipe(tmp_path, GOOD + '[data]\nfolder = "hree"\n')))
+    mended = read_recipe(recipe(tmp_path, GOOD + '[data]\nfolder = "here"\n'))
+    claim(tmp_path / "out", mended)
+    note = tmp_path / "out" / "recipe.json"
+    assert json.loads(note.read_text(encoding="utf-8"))["data"] == {"folder": "here"}
+    note.write_text('{"data": {', encoding="utf-8")
+    claim(tmp_path / "out", mended)
+    assert json.loads(note.read_text(encoding="utf-8"))["data"] == {"folder": "here"}, (
+        "half a note binds nobody"
+    )
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["recipe.json"]
 
 
 def test_batches_hold_every_row_once_an_epoch() -> None:

@@ -1,6 +1,7 @@
 """`gistmeter train`, as a person uses it, and the picture it draws."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -136,3 +137,35 @@ def test_the_picture_shows_what_was_measured(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"pip install 'gistmeter\[plots\]'"):
         plot_history(history, tmp_path / "none.png")
+
+
+def test_a_mended_typo_goes_on(recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = (tmp_path / recipe).read_text(encoding="utf-8")
+    (tmp_path / recipe).write_text(right.replace("pairs.jsonl", "pears.jsonl"), encoding="utf-8")
+    assert main(["train", recipe, "--quiet"]) == 3
+    assert "pears.jsonl" in capsys.readouterr().err
+    (tmp_path / recipe).write_text(right, encoding="utf-8")
+    assert main(["train", recipe, "--quiet"]) == 0, "nothing was trained, so it is not another recipe"
+
+
+LIMITED = """
+import resource, signal, sys
+from gistmeter.app.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, ({size}, {size}))
+sys.exit(main(["train", "mine.toml", "--quiet"]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+@pytest.mark.parametrize("size", [0, 400_000])
+def test_a_disk_that_takes_no_more(recipe: str, tmp_path: Path, size: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED.format(size=size)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (1, 3)
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("gistmeter: ")]
+    assert "cannot " in line and "File too large" in line and "debug" not in line
+    assert not list(tmp_path.glob("out/**/*.tmp"))
+    assert main(["train", recipe, "--quiet"]) == 0, "the same command goes on"

@@ -1,5 +1,6 @@
 """The training loop: what a kill costs, what is kept, and what each setting does."""
 
+import errno
 import json
 import math
 import os
@@ -14,7 +15,8 @@ import torch
 from torch import nn
 
 from gistmeter.core.errors import BadModel, GistmeterError, UsageError
-from gistmeter.training.checkpoint import CHECKPOINT, HISTORY
+from gistmeter.training.checkpoint import load_checkpoint, save_checkpoint
+from gistmeter.training.files import CHECKPOINT, HISTORY
 from gistmeter.training.loop import History, learning_rate_factor, train
 from gistmeter.training.recipe import Settings
 
@@ -229,6 +231,40 @@ def test_what_cannot_go_on(tmp_path: Path) -> None:
     torch.save({"step": 1}, tmp_path / CHECKPOINT)
     with pytest.raises(BadModel, match="is damaged"):
         run(tmp_path)
+
+
+def test_a_flipped_byte_is_refused(tmp_path: Path) -> None:
+    settings = replace(SETTINGS, steps=3)
+    run(tmp_path, None, settings)
+    path = tmp_path / CHECKPOINT
+    whole = path.read_bytes()
+    facts = {key: value for key, value in asdict(settings).items() if key != "checkpoint_every"}
+    known = repr(load_checkpoint(tmp_path, facts))
+    refused = 0
+    for at in range(0, len(whole), 41):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :])
+        try:
+            found = repr(load_checkpoint(tmp_path, facts))
+        except BadModel as error:
+            refused += 1
+            assert "damaged; delete it" in str(error)
+        else:
+            assert found == known, f"byte {at} changes what is read, in silence"  # else it is padding
+    assert refused > len(whole) / 41 / 3
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path, None, replace(SETTINGS, steps=6))
+    kept = (tmp_path / CHECKPOINT).read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        save_checkpoint(tmp_path, {"history": {}})
+    assert (tmp_path / CHECKPOINT).read_bytes() == kept
+    assert not list(tmp_path.glob("*.tmp"))
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])

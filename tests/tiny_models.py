@@ -1,5 +1,6 @@
 """Tiny random models in the formats of the real ones; made in a second, the same on every machine."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,14 +35,16 @@ Fast: Callable[..., PreTrainedTokenizerFast] = PreTrainedTokenizerFast  # its co
 
 
 def wordpiece() -> PreTrainedTokenizerFast:
-    """Return a WordPiece tokenizer like BERT's, trained on a few sentences."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """Return a WordPiece tokenizer like BERT's: letters, and the words of a few sentences.
+
+    Its vocabulary is listed, not trained: the library's WordPiece trainer gives tokens other ids, and now and
+    then another number of them, in each process.
+    """
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    vocabulary = {token: at for at, token in enumerate([*special, *_pieces()])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    tokenizer.train_from_iterator(
-        SENTENCES, trainers.WordPieceTrainer(vocab_size=400, special_tokens=special)
-    )
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]",
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
@@ -50,6 +53,14 @@ def wordpiece() -> PreTrainedTokenizerFast:
     tokenizer.decoder = decoders.WordPiece()
     names = dict(zip(("pad", "unk", "cls", "sep", "mask"), special, strict=True))
     return Fast(tokenizer_object=tokenizer, **{f"{kind}_token": name for kind, name in names.items()})
+
+
+def _pieces() -> list[str]:
+    """Return every letter, first in a word and later, and every word of the sentences, in order."""
+    words = sorted({word for text in SENTENCES for word in re.findall(r"\w+|[^\w\s]", text.lower())})
+    letters = sorted(set("".join(words)))
+    later = [f"##{letter}" for letter in letters if letter.isalnum()]
+    return list(dict.fromkeys([*letters, *later, *words]))
 
 
 def byte_level() -> PreTrainedTokenizerFast:

@@ -7,6 +7,7 @@ import pickle
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from tests.laws.variants import (
     ODD_TEXTS,
     ORDINARY,
     build,
+    choices,
     is_first_adapter,
     variants,
 )
@@ -112,6 +114,33 @@ def assert_spans_add_up(score: Score, what: str) -> None:
         assert any(math.isclose(mean, value, abs_tol=1e-5) for value in known), (what, side, mean, known)
 
 
+# Those whose value is no mean over places in a text: counts of n-grams, or of characters, of the whole.
+WITHOUT_SPANS = {"rouge", "bleu", "chrf", "sari", "length_ratio"}
+
+
+def test_every_value_is_explained_by_spans(name: str, model: Path) -> None:
+    weighted = [
+        label
+        for label, metric in variants(name, model)
+        for score in metric.score(ORDINARY[:1])
+        if any(span.weight > 0 for span in score.spans)
+    ]
+    assert bool(weighted) != (name in WITHOUT_SPANS), "no spans to check, so say in WITHOUT_SPANS why"
+
+
+def test_options_that_are_numbers_vary(name: str, model: Path) -> None:
+    metric = build(name, model)
+    options: Any = metric.options  # type: ignore[attr-defined]
+    numbers = {
+        option
+        for option in (field.name for field in dataclasses.fields(options))
+        if isinstance(getattr(options, option), int | float)
+        and not isinstance(getattr(options, option), bool)
+    }
+    tried = {option for option, _ in choices(metric)}
+    assert numbers <= tried, f"{numbers - tried} of {name} never vary"
+
+
 def test_order_permutation_and_splits_change_no_score(name: str, model: Path) -> None:
     for label, metric in variants(name, model):
         whole = metric.score(ORDINARY)
@@ -151,10 +180,23 @@ def test_odd_texts_never_stop_a_metric(name: str, model: Path) -> None:
         assert_sound(metric, examples, label)
 
 
+TEXTS = st.lists(st.text(max_size=60), min_size=3, max_size=5)
+
+
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(texts=st.lists(st.text(max_size=60), min_size=3, max_size=5))
+@given(texts=TEXTS)
 def test_any_text_is_scored_or_has_its_problem(name: str, model: Path, texts: list[str]) -> None:
     metric = build(name, model)
+    assert_sound(metric, [Example("1", texts[0], texts[1], tuple(texts[2:]))], name)
+
+
+@pytest.mark.nightly
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=TEXTS, data=st.data())
+def test_any_text_with_any_option(name: str, model: Path, texts: list[str], data: st.DataObject) -> None:
+    asked: list[dict[str, Any]] = [{}, *({option: choice} for option, choice in choices(build(name, model)))]
+    options = data.draw(st.sampled_from(asked))
+    metric = build(name, model, **options)
     assert_sound(metric, [Example("1", texts[0], texts[1], tuple(texts[2:]))], name)
 
 

@@ -62,18 +62,47 @@ def tables_folder() -> str:
 
 
 def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tuple[str, Metric]]:
-    """Yield a metric with its defaults, and once for every other choice of every option."""
+    """Yield a metric with its defaults, and once for every other choice of every option, numbers included."""
     default = build(name, model, batch_tokens=batch_tokens)
     yield name, default
     if not is_first_adapter(name, model):
         return  # options are tried on a metric's first adapter
-    options: Any = getattr(default, "options", None)
-    for option, hint in get_type_hints(type(options)).items() if options else ():
-        choices = get_args(hint) if get_origin(hint) is Literal else (True, False) if hint is bool else ()
-        for choice in choices:
-            if choice != getattr(options, option):
-                metric = build(name, model, batch_tokens=batch_tokens, **{option: choice})
-                yield f"{name}:{option}={choice}", metric
+    for option, choice in choices(default):
+        given = {**BESIDE.get((name, option), {}), option: choice}
+        yield f"{name}:{option}={choice}", build(name, model, batch_tokens=batch_tokens, **given)
+
+
+# What an option needs beside it to decide anything.
+BESIDE: dict[tuple[str, str], dict[str, object]] = {("maskeval", "spacing"): {"masks_per_pass": 3}}
+# Texts that name a file, a model or a language; what each may be, the metric's own tests say.
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer"}
+
+
+def choices(metric: Metric) -> Iterator[tuple[str, object]]:
+    """Yield every option of a metric with each value that it is tried with besides its own.
+
+    Raises:
+        LookupError: If an option is of a type that no value is known for: say in `_others` what to try.
+    """
+    options: Any = metric.options  # type: ignore[attr-defined]  # every metric of the catalog has some
+    for option, hint in get_type_hints(type(options)).items():
+        for choice in _others(option, hint, getattr(options, option)):
+            yield option, choice
+
+
+def _others(option: str, hint: Any, default: Any) -> list[object]:  # noqa: ANN401 - hints have no type
+    kinds = set(get_args(hint) or (hint,)) - {type(None)}
+    if get_origin(hint) is Literal:
+        return [choice for choice in get_args(hint) if choice != default]
+    if kinds == {bool}:
+        return [not default]
+    if kinds == {int}:
+        return [1 if default is None else default + 1]
+    if kinds == {float}:
+        return [default / 2 or 0.5]
+    if kinds == {str} and option in NAMES:
+        return []
+    raise LookupError(f"no values are known for the option {option}: {hint}")
 
 
 ORDINARY = [

@@ -1,6 +1,7 @@
 """The command line: parses, calls, and turns errors into one line and an exit code."""
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -94,6 +95,12 @@ def _add_score(commands: Commands) -> None:
         pair.add_argument(f"--{side}-text", metavar="TEXT", help=f"the {side} itself")
     pair.add_argument("--reference", metavar="FILE", action="append", default=[], help="may be repeated")
     pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
+    rows.add_argument(
+        "--max-seconds-per-row",
+        type=_seconds,
+        metavar="N",
+        help="give up on a row that takes a metric longer (checked between batches of a model)",
+    )
     _add_common(score)
     score.set_defaults(run=_run_score)
 
@@ -209,6 +216,13 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not above 0")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
     return number
 
 

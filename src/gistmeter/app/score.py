@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +14,7 @@ from gistmeter.batch.output import RowWriter, score_row
 from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
-from gistmeter.core.metric import Metric
+from gistmeter.core.metric import Asking, Metric
 from gistmeter.core.report import Report
 from gistmeter.core.row import Row
 from gistmeter.report.table import pair_text, score_table
@@ -83,7 +83,12 @@ def _score(
     """Score chunk by chunk; every chunk is on disk before the next one starts."""
     kept: list[Scored] = []
     try:
-        for chunk in score_rows([metric for _, metric in metrics], rows):
+        chunks = score_rows(
+            [metric for _, metric in metrics],
+            _announced(rows, metrics, arguments),
+            max_seconds_per_row=arguments.max_seconds_per_row,
+        )
+        for chunk in chunks:
             if writer is not None:
                 writer.write(_lines(metrics, chunk))
             kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else [_light(scored) for scored in chunk]
@@ -94,6 +99,27 @@ def _score(
     return kept
 
 
+def _announced(rows: Iterable[Row], metrics: Labelled, arguments: argparse.Namespace) -> Iterator[Row]:
+    """Say before a row is scored if a metric asks far more about it than about usual rows."""
+    for row in rows:
+        for label, metric in metrics:
+            asked = metric.words_asked(row.example) if isinstance(metric, Asking) else 0
+            if asked >= MANY_WORDS:
+                limit = (
+                    "" if arguments.max_seconds_per_row else "; --max-seconds-per-row N gives up on such rows"
+                )
+                note(
+                    arguments,
+                    f"gistmeter: row {row.example.id} is long: {label} asks its model for about {asked:,} "
+                    f"words, some {asked // WORDS_A_SECOND:,} s on a processor core{limit}",
+                )
+        yield row
+
+
+MANY_WORDS = 20_000
+"""From here on a row is announced: usual ones have a few hundred."""
+WORDS_A_SECOND = 1_000
+"""What the shipped model answers on one core, roughly."""
 KEPT_WHOLE = 1000
 
 

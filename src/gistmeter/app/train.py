@@ -10,7 +10,8 @@ from tabulate import tabulate
 
 from gistmeter import catalog
 from gistmeter.app.specs import note
-from gistmeter.core.errors import MissingExtra
+from gistmeter.core.errors import GistmeterError, MissingExtra
+from gistmeter.training.files import write_text
 
 MEASURED, HISTORY = "measured.json", "history.json"
 
@@ -30,17 +31,35 @@ def run(arguments: argparse.Namespace) -> int:
     progress = not arguments.quiet
     try:
         figures = catalog.train(recipe, data, output, steps=arguments.steps, progress=progress)
+        known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
+        write_text(output / MEASURED, json.dumps(known, indent=1) + "\n")
     except KeyboardInterrupt:
         sys.stderr.write(f"gistmeter: stopped; the same command goes on from what {output} holds\n")
         raise
-    known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
-    (output / MEASURED).write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    except Exception as error:
+        reason = _disk_error(error)
+        if reason is None or arguments.debug:
+            raise
+        raise GistmeterError(
+            f"cannot go on writing to {output}: {reason}; mend it, and the same command goes on"
+        ) from error
     _draw(output, arguments)
     rows = [(name, _number(value)) for name, value in figures.items()]
     text = tabulate(rows, ("measured", "value"), "simple", disable_numparse=True, colalign=("left", "right"))
     sys.stdout.write(f"{text}\n")
     note(arguments, f"gistmeter: everything is in {output}")
     return 0
+
+
+def _disk_error(error: BaseException | None) -> str | None:
+    """Return what the disk said, if a file could not be written; libraries wrap it in errors of their own."""
+    if error is None or isinstance(error, GistmeterError):
+        return None
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    if type(error).__name__ == "SafetensorError" and "Error while serializing: I/O error" in str(error):
+        return str(error).partition("I/O error: ")[2]
+    return _disk_error(error.__cause__ or error.__context__)
 
 
 def _draw(output: Path, arguments: argparse.Namespace) -> None:

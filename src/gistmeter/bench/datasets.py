@@ -11,7 +11,7 @@ import gzip
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,7 +77,46 @@ def fetch(task: Task, folder: Path, *, say: Callable[[str], None] = lambda text:
         if source.sha256 is None:
             unknown.append((path, digest))
     target = rows_file(task, folder)
-    return Fetched(target, _write(READERS[task.reader](*paths), target), tuple(unknown))
+    count = _write(_parsed(task, paths, [path for path, _ in unknown]), target)
+    for path, digest in unknown:
+        _pin(path, digest)
+    return Fetched(target, count, tuple(unknown))
+
+
+def _parsed(task: Task, paths: Sequence[Path], unchecked: Sequence[Path]) -> list[Row]:
+    """Read the originals as rows; delete those that nobody has checked if they hold none.
+
+    What a login page of a network, or an error page, gives in their place must not stay.
+
+    Raises:
+        DataError: If they are not of the format that is expected, or have no row.
+    """
+    try:
+        rows = list(READERS[task.reader](*paths))
+        if not rows:
+            raise DataError(
+                f"{', '.join(map(str, paths))}: no rows in it; is it the file that was published?"
+            )
+    except DataError:
+        for path in unchecked:
+            if not _note(path).is_file():
+                path.replace(path.with_name(f"{path.name}.refused"))
+        raise
+    return rows
+
+
+def _note(path: Path) -> Path:
+    """Return where the digest of a file is noted for which none was known."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _pin(path: Path, digest: str) -> None:
+    """Note the digest of a file that was read as rows: from now on, only that file will do."""
+    if not _note(path).is_file():
+        try:
+            _note(path).write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+        except OSError as error:
+            raise DataError(f"cannot write {_note(path)}: {error.strerror or error}") from None
 
 
 def _download(source: Source, path: Path) -> None:
@@ -105,13 +144,13 @@ def _download(source: Source, path: Path) -> None:
 
 
 def _checked(source: Source, path: Path) -> str:
-    """Return a file's SHA-256, once it is as declared, or as it was the first time."""
-    note = path.with_name(f"{path.name}.sha256")
+    """Return a file's SHA-256, once it is as declared, or as it was when rows were first read from it."""
+    note = _note(path)
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if source.sha256 is None and not note.is_file():
-            note.write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+            return digest
         known = source.sha256 or note.read_text(encoding="utf-8").split()[0]
     except (OSError, IndexError) as error:
         raise DataError(f"cannot check {path}: {error}") from None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gistmeter.core.example import Example, Need
 from gistmeter.core.score import Flag, Score
@@ -31,6 +31,14 @@ class Metric(Protocol):
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score every example; one that cannot be scored gets its problem instead of a value."""
+
+
+@runtime_checkable
+class Asking(Protocol):
+    """A metric whose cost can be told before: by how many words it asks its model for."""
+
+    def words_asked(self, example: Example, /) -> int:
+        """Estimate how many; cheap, and right within a factor of two."""
 
 
 def score_sound(

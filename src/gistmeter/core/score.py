@@ -35,7 +35,7 @@ class Flag:
     """Something a reader of the score should know.
 
     Args:
-        name: `truncated`, `empty_side`, `degenerate`, `no_factors`, …
+        name: `truncated`, `empty_side`, `degenerate`, `no_factors`, `unknown_language`, …
         side: The text it concerns, if one.
         kept: How much of that text was used, in the model's tokens.
         total: How much there was.

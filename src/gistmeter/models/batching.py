@@ -7,6 +7,7 @@ from typing import NoReturn, TypeVar
 import torch
 from tqdm import tqdm
 
+from gistmeter.core.deadline import check_deadline
 from gistmeter.core.errors import GistmeterError
 from gistmeter.models.cpu import fast_products
 from gistmeter.models.memory import lacks_memory
@@ -41,6 +42,7 @@ def in_batches(
 
     Raises:
         GistmeterError: If memory is too small for a single item.
+        OverTime: If the caller has set a deadline and it is over.
     """
     unique = sorted(dict.fromkeys(items), key=length, reverse=True)
     results: dict[Item, Result] = {}
@@ -49,6 +51,7 @@ def in_batches(
     total = sum(length(item) for item in unique)
     with torch.inference_mode(), _bar(total, label, runtime) as bar:
         while len(results) < len(unique):
+            check_deadline()
             batch = _next_batch(unique, len(results), length, budget)
             try:
                 with fast_products(device, length(batch[0])):

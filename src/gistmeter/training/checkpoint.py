@@ -1,7 +1,8 @@
 """Where a training stands, on disk: written whole or not at all."""
 
+import io
 import json
-import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,18 +10,19 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
-
-CHECKPOINT = "checkpoint.pt"
-HISTORY = "history.json"
+from gistmeter.training.files import CHECKPOINT, HISTORY, write_bytes, write_text
 
 
 def save_checkpoint(folder: Path, state: Mapping[str, Any]) -> None:
-    """Write a checkpoint; a kill at any moment leaves the old one or the new one."""
+    """Write a checkpoint; a kill at any moment leaves the old one or the new one.
+
+    Raises:
+        OSError: If the disk is full, or the folder cannot be written; the old one stays.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / CHECKPOINT
-    beside = path.with_suffix(".tmp")
-    torch.save(dict(state), beside)
-    os.replace(beside, path)
+    packed = io.BytesIO()
+    torch.save(dict(state), packed)  # with a checksum of each record, which `load_checkpoint` checks
+    write_bytes(folder / CHECKPOINT, packed.getvalue())
     write_text(folder / HISTORY, json.dumps(state["history"], indent=1) + "\n")
 
 
@@ -39,6 +41,9 @@ def load_checkpoint(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]
     if not path.is_file():
         return None
     try:
+        flaw = zipfile.ZipFile(path).testzip()
+        if flaw is not None:
+            raise ValueError(f"the checksum of {flaw} is wrong")
         # No code is run: weights_only admits tensors and plain containers alone.
         state: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         known = dict(state["settings"])
@@ -73,10 +78,3 @@ def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None
     with torch.no_grad():
         for name, weight in own.items():
             weight.copy_(weights[name])
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    beside = path.with_name(path.name + ".tmp")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

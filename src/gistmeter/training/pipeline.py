@@ -25,6 +25,7 @@ from spacy.util import load_model_from_config
 from thinc.api import Config
 
 from gistmeter.core.errors import BadModel, DataError, UsageError
+from gistmeter.training.files import write_text
 from gistmeter.training.pipeline_config import config_from
 from gistmeter.training.pipeline_quality import measure
 from gistmeter.training.silver import Silver, held_out, read_silver
@@ -147,7 +148,7 @@ def _prepare(recipe: Mapping[str, Any], work: Path) -> list[Silver]:
     if not note.is_file():
         work.mkdir(parents=True, exist_ok=True)
         _corpora(recipe, unseen, work)
-        note.write_text(text, encoding="utf-8")
+        write_text(note, text)
     elif note.read_text(encoding="utf-8") != text:
         raise UsageError(f"{work} holds a training with another recipe; delete it, or give another folder")
     return unseen

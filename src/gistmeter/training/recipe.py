@@ -1,6 +1,7 @@
 """Recipes: everything that decides a training, in one TOML file."""
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -8,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args, get_type_hints
 
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.training.files import CHECKPOINT, write_text
+from gistmeter.training.shapes import check_shapes
 
 Schedule = Literal["constant", "linear"]
 Precision = Literal["fp32", "bf16"]
@@ -53,7 +56,10 @@ class Settings:
         for name in ("steps", "validate_every", "checkpoint_every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"training.{name}={getattr(self, name)}: give at least 1")
-        if self.learning_rate <= 0:
+        for name in ("warmup", "clip", "weight_decay"):
+            if not getattr(self, name) >= 0:
+                raise UsageError(f"training.{name}={getattr(self, name)}: give 0 or more")
+        if not 0 < self.learning_rate < math.inf:
             raise UsageError(f"training.learning_rate={self.learning_rate}: give a number above 0")
         for name, hint in get_type_hints(type(self)).items():
             choices = get_args(hint)
@@ -144,6 +150,7 @@ def read_recipe(path: Path) -> Recipe:
     for name in parts:
         if not isinstance(content.get(name, {}), dict):
             raise UsageError(f"{path}: write {name} as a table, [{name}]")
+    check_shapes(content, path)
     given = dict(content.get("training", {}))
     by_epoch = "epochs" in given
     if by_epoch:
@@ -201,16 +208,30 @@ def settings_from(given: Mapping[str, Any], path: Path) -> Settings:
 def claim(folder: Path, recipe: Recipe) -> None:
     """Note in a training's folder which recipe it belongs to, so that no other goes on there.
 
+    A note binds nobody before there is a checkpoint or a model: where a training failed on its data, the
+    mended recipe takes its place.
+
     Raises:
         UsageError: If it belongs to another, or to another trial of this one.
+        DataError: If the folder cannot be written.
     """
     facts = {key: value for key, value in asdict(recipe).items() if key not in ("name", "notes")}
     facts["training"] = {**facts["training"], "checkpoint_every": None}  # decides no number
     text = json.dumps(facts, indent=1, sort_keys=True, default=str) + "\n"
     path = folder / "recipe.json"
-    if path.is_file() and path.read_text(encoding="utf-8") != text:
-        raise UsageError(
-            f"{folder} holds a training with another recipe; give another --output, or delete it"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    try:
+        known = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+        if known not in (None, text) and _has_trained(folder):
+            raise UsageError(
+                f"{folder} holds a training with another recipe; give another --output, or delete it"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        if known != text:
+            write_text(path, text)
+    except OSError as error:
+        raise DataError(f"cannot write {folder}: {error.strerror or error}") from None
+
+
+def _has_trained(folder: Path) -> bool:
+    """Tell whether a folder holds anything that a recipe decided."""
+    return any(next(folder.rglob(name), None) for name in (CHECKPOINT, "*.safetensors"))

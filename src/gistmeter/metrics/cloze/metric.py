@@ -17,6 +17,7 @@ from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.metrics.cloze.reading import Reading, read
 from gistmeter.models.filler import Fill, Filler
 from gistmeter.text.factors import Factor, Pipeline
+from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER
 
 Judged = Sequence[tuple[Factor, Verdict]]
@@ -77,14 +78,22 @@ class Cloze:
         fills: list[Fill] = [fill for fills in filled for fill in fills]
         priors = self._priors(readings) if self.options.prior == "subtract" else None
         verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options, priors)
-        return [self._score_one(reading, verdicts) for reading in readings]
+        return [
+            self._score_one(reading, verdicts, self._doubts(example))
+            for example, reading in zip(examples, readings, strict=True)
+        ]
 
     def _priors(self, readings: Sequence[Reading]) -> list[Fill]:
         """Fill the same blanks without the document."""
         alone = [replace(query, context=()) for reading in readings for query in reading.queries]
         return [fill for fills in self.filler.fill(alone) for fill in fills]
 
-    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict]) -> Score:
+    def _doubts(self, example: Example) -> tuple[Flag, ...]:
+        """Flag texts that are not in the pipeline's language: where it is English, which can be told."""
+        read = [text for text in example.texts() if text[0] != "reference"]
+        return language_flags(read, self.pipeline.nlp.lang or "")
+
+    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict], doubts: tuple[Flag, ...]) -> Score:
         judged = [(blank, None if blank.problem else next(verdicts)) for blank in reading.blanks]
         if not reading.document:
             nothing = "the model's tokenizer finds no token in the source"
@@ -97,7 +106,7 @@ class Cloze:
         parts = _parts(scored, best=None if judged else best)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
-        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options))
+        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
         return Score(reading.id, value, parts, ordered, flags, problem)
 
 

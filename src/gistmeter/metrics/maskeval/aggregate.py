@@ -91,7 +91,7 @@ def _flags(asked: Asked) -> tuple[Flag, ...]:
     masked = asked.masked
     flags = []
     if masked.kept < masked.total:
-        flags.append(Flag("truncated", OTHER[asked.side], masked.kept, masked.total))
+        flags.append(Flag("truncated_context", OTHER[asked.side], masked.kept, masked.total))
     if masked.too_long:
         kept = _length(asked, [word for run in masked.words for word in run])
         lost = _length(asked, masked.too_long)

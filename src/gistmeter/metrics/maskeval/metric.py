@@ -14,6 +14,7 @@ from gistmeter.metrics.maskeval.options import MaskEvalOptions
 from gistmeter.metrics.maskeval.pieces import Pair, cut_texts
 from gistmeter.metrics.maskeval.weights import FloatArray, Uniform, Weighting, keep_heaviest
 from gistmeter.models.filler import Fill, Filler
+from gistmeter.text.language import language_flags
 from gistmeter.text.words import tokenizer_name
 
 SIDES: tuple[Side, Side] = ("candidate", "source")
@@ -62,6 +63,11 @@ class MaskEval:
         """Score each candidate by how well it and its source predict each other's words."""
         return score_sound(examples, self.needs, self._score)
 
+    def words_asked(self, example: Example, /) -> int:
+        """Estimate how many words the model is asked for: those of both texts."""
+        words = sum(len(text.split()) for side, _, text in example.texts() if side != "reference")
+        return int(words * self.options.keep)
+
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         pairs = self._cut(examples)
         sound = [pair for pair in pairs if _missing(pair) is None]
@@ -69,9 +75,7 @@ class MaskEval:
         queries = [query for both in asked for side in both for query in side.masked.queries]
         fills, sides = iter(self.filler.fill(queries)), iter(asked)
         return [
-            self._score_one(example.id, next(sides), fills)
-            if missing is None
-            else _undefined(example, missing)
+            self._score_one(example, next(sides), fills) if missing is None else _undefined(example, missing)
             for example, missing in zip(examples, map(_missing, pairs), strict=True)
         ]
 
@@ -100,7 +104,7 @@ class MaskEval:
         )
         return candidate, source
 
-    def _score_one(self, id: str, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
+    def _score_one(self, example: Example, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
         """Average both sides (equation 5): each counts one half, or what was learned for a quality."""
         candidate, source = (
             score_side(
@@ -111,12 +115,14 @@ class MaskEval:
         share = self.weighting.candidate_share
         value = share * candidate.value + (1 - share) * source.value
         parts = {"candidate": candidate.value, "source": source.value}
-        spans, flags = candidate.spans + source.spans, candidate.flags + source.flags
+        read = [text for text in example.texts() if text[0] != "reference"]
+        doubts = language_flags(read, self.options.language)
+        spans, flags = candidate.spans + source.spans, candidate.flags + source.flags + doubts
         problem = None
         if math.isnan(value):
             unscored = "candidate" if math.isnan(candidate.value) else "source"
             problem = f"no word of the {unscored} that counts fits into the model's window"
-        return Score(id, value, parts, spans, flags, problem)
+        return Score(example.id, value, parts, spans, flags, problem)
 
 
 def _missing(pair: Pair) -> tuple[Side, ...] | None:

@@ -17,7 +17,7 @@ from gistmeter.core.score import Score
 from gistmeter.metrics.maskeval.metric import SIDES, MaskEval
 from gistmeter.metrics.maskeval.pieces import Piece, cut_texts
 from gistmeter.models.pair_encoder import PairEncoder
-from gistmeter.training.checkpoint import write_text
+from gistmeter.training.files import write_text
 from gistmeter.training.texts import read_rows
 
 FloatArray = NDArray[np.float32]

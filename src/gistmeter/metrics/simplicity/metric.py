@@ -16,6 +16,7 @@ from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.relative import is_one, relative_parts
 from gistmeter.metrics.simplicity.weights import Weigher
 from gistmeter.metrics.simplicity.words import simplicity, word_spans
+from gistmeter.text.language import language_flags
 from gistmeter.text.words import tokenizer_name
 
 Pair = tuple[str, str]
@@ -91,6 +92,7 @@ class Simplicity:
         if self.judge is not None:
             parts["p_simple"] = self.judge.probability(ours.vectors)
         flags = _flags(example, texts, degenerate=any(is_one(score) for score in source.values()))
+        flags += language_flags(example.texts(), self.options.language)
         value = parts[self.options.value] - (self.options.contrast * kept if self.options.contrast else 0)
         return Score(example.id, value, parts, spans, flags)
 

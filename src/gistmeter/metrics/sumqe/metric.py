@@ -16,6 +16,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.sumqe.options import SumQEOptions
 from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
 from gistmeter.metrics.sumqe.windows import Ids, pieces_of, windows
+from gistmeter.text.language import CHECKED, english
 from gistmeter.text.sentences import SPLITTER, split_sentences
 from gistmeter.text.words import Place
 
@@ -26,6 +27,10 @@ FloatArray = NDArray[np.float64]
 Window = Sequence[tuple[int, Ids]]
 """Pieces of sentences, each with the number of its sentence."""
 NO_WORD = "the candidate has no letter or digit, so there is nothing to rate"
+NO_ENGLISH = (
+    "the candidate has hardly an English word, and the rater knows only English; if not, set language=xx"
+)
+UNKNOWN = Flag("unknown_language", "candidate")
 NO_TOKEN = "the model's tokenizer finds no word in the candidate"
 
 
@@ -62,11 +67,13 @@ class Text:
     Args:
         places: First character and one past the last of each sentence.
         whole: All of it.
+        held: First and last sentence of each of its windows.
         drops: It without each of its sentences in turn, if that was asked for.
     """
 
     places: tuple[Place, ...]
     whole: Reading
+    held: tuple[tuple[int, int], ...]
     drops: tuple[Drop, ...]
 
 
@@ -118,7 +125,8 @@ class SumQE:
         cuts = windows([len(piece) + 1 for _, piece in pieces], self.rater.window - 1)
         held = [pieces[first:last] for first, last in cuts]
         drops = tuple(self._drops(held, len(sentences))) if self.options.spans else ()
-        return Text(places, self._reading(held), drops)
+        ends = tuple((window[0][0], window[-1][0]) for window in held)
+        return Text(places, self._reading(held), ends, drops)
 
     def _drops(self, held: Sequence[Window], sentences: int) -> Iterator[Drop]:
         where: list[list[int]] = [[] for _ in range(sentences)]
@@ -136,22 +144,38 @@ class SumQE:
     def _score_one(self, example: Example, text: Text, rated: dict[Ids, FloatArray]) -> Score:
         if not any(map(str.isalnum, example.candidate)):
             return Score.undefined(example.id, NO_WORD, (Flag("degenerate", "candidate"),))
+        looks = english(example.candidate) if self.options.language == CHECKED else None
+        if looks is not None and looks.unreadable:
+            return Score.undefined(example.id, NO_ENGLISH, (UNKNOWN,))
         if not text.whole.rows:
             return Score.undefined(example.id, NO_TOKEN, (Flag("empty_side", "candidate"),))
         sums = [size * rated[row] for row, size in _windows(text.whole)]
+        parts = self._parts(np.sum(sums, axis=0) / sum(text.whole.lengths))
+        spans = (*self._window_spans(text, rated), *self._drop_spans(text, sums, rated))
+        flags = [Flag("windowed", "candidate")] if len(sums) > 1 else []
+        if looks is not None and looks.doubtful:
+            flags.append(UNKNOWN)
+        return Score(example.id, self._value(parts), parts, spans if self.options.spans else (), tuple(flags))
+
+    def _window_spans(self, text: Text, rated: dict[Ids, FloatArray]) -> Iterator[Span]:
+        """Yield what each window comes to; their mean, weighted by their tokens, is the value."""
+        for (first, last), (row, size) in zip(text.held, _windows(text.whole), strict=True):
+            own = self._value(self._parts(rated[row]))
+            yield Span("candidate", text.places[first][0], text.places[last][1], own, float(size))
+
+    def _drop_spans(
+        self, text: Text, sums: Sequence[FloatArray], rated: dict[Ids, FloatArray]
+    ) -> Iterator[Span]:
+        """Yield by how much the value falls without each sentence; these differences are part of no mean."""
         total, length = np.sum(sums, axis=0), sum(text.whole.lengths)
-        parts = self._parts(total / length)
-        flags = (Flag("windowed", "candidate"),) if len(sums) > 1 else ()
-        value = self._value(parts)
-        spans = []
+        value = self._value(self._parts(total / length))
         for (start, end), drop in zip(text.places, text.drops, strict=False):
             kept = length - sum(text.whole.lengths[at] for at in drop.windows) + sum(drop.left.lengths)
             if drop.windows and kept > 0:
                 lost = sum(sums[at] for at in drop.windows)
                 found = total - lost + sum(size * rated[row] for row, size in _windows(drop.left))
                 rest = self._value(self._parts(found / kept))
-                spans.append(Span("candidate", start, end, value - rest, 0.0, f"{rest:.2f} without it"))
-        return Score(example.id, value, parts, tuple(spans), flags)
+                yield Span("candidate", start, end, value - rest, 0.0, f"{rest:.2f} without it")
 
     def _parts(self, shares: FloatArray) -> dict[str, float]:
         said = dict(zip(self.rater.qualities, shares.tolist(), strict=True))

@@ -20,7 +20,7 @@ from gistmeter.models.rater import Rater, TextRater
 from gistmeter.models.rater_files import RATER, RaterPlan, facts_of, joined, new_rater
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tuned import restore_tuned, save_tuned
-from gistmeter.training.checkpoint import write_text
+from gistmeter.training.files import write_text
 from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.texts import PARTS

@@ -18,7 +18,7 @@ from gistmeter.metrics.sumqe.windows import Ids, pieces_of
 from gistmeter.models.rater import TextRater
 from gistmeter.text.sentences import split_sentences
 from gistmeter.training.batches import Batches
-from gistmeter.training.checkpoint import HISTORY
+from gistmeter.training.files import HISTORY
 from gistmeter.training.loop import trainable_weights
 
 AT_ONCE = 32

@@ -1,0 +1,87 @@
+"""Types of values in recipes, checked before any file is read: those that mean the same in every task."""
+
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import UsageError
+
+SET = {
+    "file": str,
+    "where": dict,
+    "prefix": str,
+    "limit": int,
+    "repeat": int,
+    "source": str,
+    "candidate": str,
+    "name": str,
+    "scores": dict,
+}
+"""Of each table in `data.sets`, and in `data.made.sets`."""
+DATA = {"folder": str, "sets": list, "mix": dict, "made": dict}
+MODEL = {
+    "base": str,
+    "name": str,
+    "start": str,
+    "layers": int,
+    "head_scale": float,
+    "batch": dict,
+    "options": dict,
+}
+NAMES = {str: "a text", int: "a whole number", float: "a number", dict: "a table", list: "a list"}
+
+
+def check_shapes(content: Mapping[str, Any], path: Path) -> None:
+    """Refuse values of a recipe that are of another type than every task takes them for.
+
+    Args:
+        content: Of the whole recipe.
+        path: What the error calls the recipe.
+
+    Raises:
+        UsageError: If one is, or a number anywhere is NaN or infinite; the message names it.
+    """
+    for name, number in _numbers(content, ""):
+        if not math.isfinite(number):
+            raise UsageError(f"{path}: {name}={number}: give a finite number")
+    data, model = content.get("data", {}), content.get("model", {})
+    _check(data, DATA, f"{path}: data")
+    _check(model, MODEL, f"{path}: model")
+    for place, owner in (("data", data), ("data.made", data.get("made", {}))):
+        sets = owner.get("sets", [])
+        _check(owner, {"sets": list}, f"{path}: {place}")
+        for number, chosen in enumerate(sets, 1):
+            _check_set(chosen, f"{path}: {place}.sets {number}")
+
+
+def _check_set(chosen: object, place: str) -> None:
+    if not isinstance(chosen, dict):
+        raise UsageError(f"{place}={chosen!r} is not a table; write [[data.sets]] with its file")
+    _check(chosen, SET, place)
+    for name in ("limit", "repeat"):
+        if chosen.get(name, 1) < 1:
+            raise UsageError(f"{place}.{name}={chosen[name]}: give at least 1")
+    for column, values in chosen.get("where", {}).items():
+        if not isinstance(values, list):
+            raise UsageError(f"{place}.where.{column}={values!r} is not a list; write [{values!r}]")
+
+
+def _check(part: Mapping[str, Any], kinds: Mapping[str, type], place: str) -> None:
+    for name, kind in kinds.items():
+        value = part.get(name)
+        fits = isinstance(value, (int, float) if kind is float else kind) and not isinstance(value, bool)
+        if value is not None and not fits:
+            raise UsageError(f"{place}.{name}={value!r} is not {NAMES[kind]}")
+
+
+def _numbers(value: object, name: str) -> Iterator[tuple[str, float]]:
+    """Yield every number with a fraction, and where it stands."""
+    if isinstance(value, float):
+        yield name, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _numbers(inner, f"{name}.{key}" if name else key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _numbers(inner, name)
