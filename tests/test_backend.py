@@ -120,7 +120,7 @@ def test_without_the_extra_everything_runs_on_pytorch(
 ) -> None:
     monkeypatch.setattr(runtime, "has_openvino", lambda: False)
     path = str(folder("bert", save_bert))
-    assert isinstance(Encoder.load(path, Runtime(device="cpu")).piece, torch.nn.Module)
+    assert isinstance(Encoder.load(path, Runtime(device="cpu")).piece.run, torch.nn.Module)
     for asked in ({"backend": "openvino"}, {"dtype": "int8"}):
         with pytest.raises(MissingExtra, match=r"pip install 'gistmeter\[cpu\]'"):
             Runtime(**asked)  # type: ignore[arg-type]

@@ -6,11 +6,10 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from torch.backends.cuda import flash_sdp_enabled, math_sdp_enabled, mem_efficient_sdp_enabled
 
 from gistmeter.models import cpu
 from gistmeter.models.encoder import Encoder
@@ -22,12 +21,9 @@ THREADS = 8
 
 def settings() -> tuple[object, ...]:
     """Return PyTorch's settings of the whole process that scoring changes for a while."""
-    return (
-        cpu.oneDNN.matmul.fp32_precision,
-        flash_sdp_enabled(),
-        math_sdp_enabled(),
-        mem_efficient_sdp_enabled(),
-    )
+    kernels: Any = torch.backends.cuda  # its functions have no types; processors use the same settings
+    asked = (kernels.flash_sdp_enabled, kernels.math_sdp_enabled, kernels.mem_efficient_sdp_enabled)
+    return (cpu.oneDNN.matmul.fp32_precision, *(ask() for ask in asked))
 
 
 @pytest.mark.skipif(not hasattr(cpu.oneDNN, "matmul"), reason="this PyTorch has no such setting")
@@ -41,7 +37,7 @@ def test_eight_threads_leave_pytorch_as_it_was(tiny_bert: Path, monkeypatch: pyt
     alone = [encoder.embed(mine).vectors for encoder, mine in zip(encoders, texts, strict=True)]
     before, start = settings(), Barrier(THREADS)
 
-    def work(at: int) -> list[np.ndarray]:
+    def work(at: int) -> list[Any]:
         start.wait()
         return [encoders[at].embed(texts[at]).vectors for _ in range(10)]
 

@@ -30,7 +30,7 @@ _one_by_one = RLock()
 
 
 def _after_fork() -> None:
-    """Let a forked process run on one thread: those of its parent are gone, and waiting for them never ends."""
+    """Let a forked process run on one thread: it would wait for ever for those of its parent."""
     global _one_by_one  # noqa: PLW0603 - another thread of the parent may have held it
     _one_by_one = RLock()
     torch.set_num_threads(1)
