@@ -3,6 +3,7 @@
 import json
 import math
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_one_word_that_is_no_number_costs_only_the_rows_with_it(tiny_bert: Path,
 def test_the_guard_asks_again_no_more_than_it_must() -> None:
     calls: list[int] = []
 
-    def score(examples: Any) -> list[Score]:
+    def score(examples: Sequence[Example]) -> list[Score]:
         calls.append(len(examples))
         if any(example.candidate == "bad" for example in examples):
             raise NotFinite("no numbers")
