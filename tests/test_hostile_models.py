@@ -113,7 +113,12 @@ def test_code_of_a_model_never_runs(
         edit(name / "config.json", base=str(folder), base_identity=find_model(str(folder)).identity)
     asked: list[str] = []
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n" * 99))
-    monkeypatch.setattr(builtins, "input", lambda prompt="": asked.append(prompt) or "y")
+
+    def agree(prompt: str = "") -> str:
+        asked.append(prompt)
+        return "y"
+
+    monkeypatch.setattr(builtins, "input", agree)
     with contextlib.suppress(GistmeterError):
         LOADERS[by](str(name))
     assert not mark.exists()
