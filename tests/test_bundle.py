@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,7 @@ from gistmeter.models.bundle import (
     register,
     verify,
 )
+from gistmeter.models.digest import sha256
 from gistmeter.models.load import find_model
 
 FACTS: Facts = {
@@ -39,6 +41,17 @@ FACTS: Facts = {
 }
 NOT_FETCHED = "mpnet: not fetched; run: gistmeter models fetch base\n"
 REINSTALL = "pip install --force-reinstall gistmeter"
+
+
+def without(*place: str | int) -> str:
+    """Return a manifest with one model that lacks one key."""
+    file = {"sha256": "0" * 64, "bytes": 2}
+    manifest = {"models": {"rain": json.loads(json.dumps({**FACTS, "files": {"config.json": file}}))}}
+    inner: Any = manifest["models"]["rain"]
+    for key in place[:-1]:
+        inner = inner[key]
+    del inner[place[-1]]
+    return json.dumps(manifest)
 
 
 @pytest.fixture
@@ -178,7 +191,19 @@ def test_the_budget_holds_for_all_models_together(shelf: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", '{"models": {"rain": {"what": "?"}}}', '{"models": ["rain"]}', None]
+    "text",
+    [
+        "",
+        "[]",
+        '{"models": {"rain": {"what": "?"}}}',
+        '{"models": ["rain"]}',
+        "[" * 200_000,
+        without("files", "config.json", "sha256"),
+        without("files", "config.json", "bytes"),
+        without("data", 0, "licence"),
+        without("measured"),
+        None,
+    ],
 )
 def test_a_damaged_manifest_is_one_clear_error(text: str | None, shelf: Path) -> None:
     (shelf / MANIFEST).unlink()
@@ -237,6 +262,25 @@ def test_verify_ends_with_4_if_anything_is_wrong(shipped: Path, capsys: pytest.C
         "notes.txt: is not in the manifest; register or remove it\n"
         f"minilm: ok\n{NOT_FETCHED}"
     )
+
+
+def test_verify_never_trusts_a_remembered_checksum(
+    shipped: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gistmeter.models.digest.user_cache_path", lambda _: tmp_path / "cache")
+    assert main(["models", "verify"]) == 0
+    # Even a file whose times the system itself hides: what is remembered is put in their place.
+    (shipped / "rain" / "config.json").write_text("[]")
+    memory = tmp_path / "cache" / "sha256.json"
+    known = json.loads(memory.read_text())
+    (old,) = (value for key, value in known.items() if "rain/config.json" in key)
+    sha256(shipped / "rain" / "config.json")
+    known = json.loads(memory.read_text())
+    memory.write_text(json.dumps({key: old if "rain/config.json" in key else known[key] for key in known}))
+    assert find_model("gistmeter/rain").folder == shipped / "rain", "what is remembered is believed elsewhere"
+    capsys.readouterr()
+    assert main(["models", "verify"]) == 4
+    assert "config.json is not the file that was published" in capsys.readouterr().out
 
 
 def test_a_missing_encoder_is_said(

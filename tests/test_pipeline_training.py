@@ -2,7 +2,9 @@
 
 import gzip
 import json
+import os
 import re
+import shutil
 import tomllib
 from collections.abc import Iterator
 from itertools import islice
@@ -285,6 +287,22 @@ def test_f1_by_hand() -> None:
 def test_a_missing_bundle_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gistmeter.text.factors.BUNDLE", tmp_path / "en")
     with pytest.raises(ModelNotFound, match=r"'en'.*; run: pip install --force-reinstall gistmeter"):
+        load_pipeline("en")
+
+
+@pytest.mark.parametrize("name", ["config.cfg", "ner/model", "meta.json"])
+def test_a_shipped_pipeline_that_was_changed_is_not_loaded(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = Path(shutil.copytree(BUNDLE, tmp_path / "en"))
+    shutil.copy(BUNDLE.parent / "manifest.json", tmp_path)
+    monkeypatch.setattr("gistmeter.text.factors.BUNDLE", copy)
+    load_pipeline("en")
+    stat, data = (copy / name).stat(), bytearray((copy / name).read_bytes())
+    data[-2] ^= 1
+    (copy / name).write_bytes(data)
+    os.utime(copy / name, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    with pytest.raises(BadModel, match=rf"{name} is not the file that was published; run: pip install"):
         load_pipeline("en")
 
 

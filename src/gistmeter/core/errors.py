@@ -9,7 +9,8 @@ GistmeterError          1  something failed
 │   └── MissingField       a field that the metric needs
 └── ModelError          4  model not available
     ├── ModelNotFound      neither on disk nor to be fetched
-    └── BadModel           found, but damaged, unsafe or of the wrong kind
+    ├── BadModel           found, but damaged, unsafe or of the wrong kind
+    └── NotFinite          gives numbers that are not finite
 ```
 
 Each message is one line that says what to do next.
@@ -63,3 +64,7 @@ class ModelNotFound(ModelError):
 
 class BadModel(ModelError):
     """A model that was found, but is damaged, unsafe or of the wrong kind."""
+
+
+class NotFinite(ModelError):
+    """A model whose numbers for a text are not finite; metrics make it the problem of that row."""

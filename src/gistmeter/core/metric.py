@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
+from gistmeter.core.errors import NotFinite
 from gistmeter.core.example import Example, Need
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
@@ -62,8 +63,24 @@ def score_sound(
     problems = [_problem(example, needs) for example in examples]
     sound = [e for e, problem in zip(examples, problems, strict=True) if problem is None]
     trimmed = [_without_empty_references(example) for example in sound]
-    scores = (_restore(*pair) for pair in zip(sound, score(trimmed), strict=True))
+    scores = (_restore(*pair) for pair in zip(sound, _score_each(trimmed, score), strict=True))
     return [next(scores) if problem is None else problem for problem in problems]
+
+
+def _score_each(
+    examples: Sequence[Example], score: Callable[[Sequence[Example]], list[Score]]
+) -> list[Score]:
+    """Score examples; halve them where the model's numbers are not finite, until those are alone.
+
+    A model stops at its first such batch, so this costs little also where every number is one.
+    """
+    try:
+        return score(examples)
+    except NotFinite as error:
+        if len(examples) == 1:
+            return [Score.undefined(examples[0].id, str(error))]
+    middle = len(examples) // 2
+    return _score_each(examples[:middle], score) + _score_each(examples[middle:], score)
 
 
 def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:

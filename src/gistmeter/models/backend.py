@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from gistmeter.core.errors import NotFinite
 from gistmeter.models.cpu import grant_threads
 from gistmeter.models.runtime import Runtime
 
@@ -35,17 +36,50 @@ def place(
             full precision without it.
 
     Returns:
-        A function of the piece's inputs. PyTorch's is the piece itself, whose weights may be trained;
-        OpenVINO's has the weights of its first call, and returns what PyTorch's returns.
+        A function of the piece's inputs that raises `NotFinite` where an output is no number. PyTorch's runs
+        the piece itself, whose weights may be trained; OpenVINO's has the weights of its first call, and
+        returns what PyTorch's returns.
     """
     piece = piece.eval().to(runtime.torch_device(), runtime.torch_dtype())
     if runtime.torch_device().type == "cpu":
         grant_threads()
     if runtime.engine == "torch":
-        return piece
+        return Finite(piece)
     from gistmeter.models.openvino_piece import OpenVinoPiece
 
-    return OpenVinoPiece(piece, runtime, example, calibrate)
+    return Finite(OpenVinoPiece(piece, runtime, example, calibrate))
+
+
+class Finite:
+    """Runs a piece of a model, and refuses outputs that are no numbers.
+
+    Args:
+        run: The piece.
+    """
+
+    def __init__(self, run: Piece) -> None:
+        self.run = run
+
+    def __call__(self, *inputs: torch.Tensor) -> Any:  # noqa: ANN401 - one tensor or several
+        """Run the piece.
+
+        Raises:
+            NotFinite: If an output holds NaN or infinity.
+        """
+        outputs = self.run(*inputs)
+        for output in outputs if isinstance(outputs, tuple) else (outputs,):
+            check_finite(output)
+        return outputs
+
+
+def check_finite(output: torch.Tensor) -> None:
+    """Raise NotFinite if a tensor holds NaN or infinity.
+
+    The largest number shows both in one pass. Minus infinity passes beside other numbers: it stands for
+    what a model leaves out.
+    """
+    if output.is_floating_point() and output.numel() and not output.detach().amax().isfinite():
+        raise NotFinite("the model gives numbers that are not finite; its weights are damaged or overflow")
 
 
 class States(torch.nn.Module):

@@ -109,8 +109,8 @@ def entries(*, root: Path = BUNDLE) -> list[Entry]:
     path = root / MANIFEST
     try:
         models = json.loads(path.read_text(encoding="utf-8"))["models"]
-        return [Entry(name=name, **models[name]) for name in sorted(models)]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+        return [_sound(Entry(name=name, **models[name])) for name in sorted(models)]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadModel(f"{path} is missing or damaged; {REINSTALL}") from error
 
 
@@ -203,6 +203,17 @@ def register(name: str, *, root: Path = BUNDLE, **facts: Unpack[Facts]) -> Entry
     new = Entry(name=name, files=files, **facts)
     _write(root, {model.name: model for model in entries(root=root)} | {name: new})
     return new
+
+
+def _sound(model: Entry) -> Entry:
+    """Return an entry as it is; raise KeyError or TypeError if it lacks something."""
+    for file in model.files.values():
+        hash(str.lower(file["sha256"]) + format(file["bytes"], "d"))
+    for data in model.data:
+        str.lower(data["licence"])
+    if not isinstance(model.measured, dict) or not isinstance(model.what, str):
+        raise TypeError(f"{model.name} is described by values of the wrong kind")
+    return model
 
 
 def _check(name: str, facts: Facts) -> None:

@@ -5,10 +5,12 @@ oneDNN lower precision makes PyTorch choose oneDNN instead; on many processors t
 on others it really rounds. So the accuracy is measured on this machine, once a process, before it is trusted.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import torch
@@ -23,10 +25,26 @@ SHORT = 64
 
 oneDNN: Any = torch.backends.mkldnn  # its settings have no types
 
+_one_by_one = RLock()
+"""Held while PyTorch's settings are changed: they belong to the process, not to a thread."""
+
+
+def _after_fork() -> None:
+    """Let a forked process run on one thread: it would wait for ever for those of its parent."""
+    global _one_by_one  # noqa: PLW0603 - another thread of the parent may have held it
+    _one_by_one = RLock()
+    torch.set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
 
 @contextmanager
 def fast_products(device: torch.device, longest: int) -> Iterator[None]:
     """Multiply by the faster route inside the block, where that is as exact; elsewhere change nothing.
+
+    On processors, threads run such blocks one by one: PyTorch's settings belong to the whole process.
 
     Args:
         device: What the model runs on; only processors are concerned.
@@ -35,16 +53,21 @@ def fast_products(device: torch.device, longest: int) -> Iterator[None]:
     if device.type != "cpu" or not is_exact():
         yield
         return
-    with ExitStack() as stack:
+    with _one_by_one, ExitStack() as stack:
         stack.enter_context(_onednn())
         if longest < SHORT:
             stack.enter_context(sdpa_kernel(SDPBackend.MATH))
         yield
 
 
-@cache
 def is_exact() -> bool:
     """Tell whether the faster route computes in fp32 on this machine."""
+    with _one_by_one:
+        return _is_exact()
+
+
+@cache
+def _is_exact() -> bool:
     if not hasattr(getattr(oneDNN, "matmul", None), "fp32_precision"):
         return False  # an older PyTorch
     generator = torch.Generator().manual_seed(0)

@@ -1,6 +1,5 @@
 """Texts to vectors: one a text, or one a token."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,7 +12,8 @@ from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models import calibration
 from gistmeter.models.backend import States, place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
-from gistmeter.models.load import POOLING_FILE, ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.folder import POOLING_FILE, read_json
+from gistmeter.models.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.tokens import Tokens, tokenize, window_of
@@ -170,9 +170,7 @@ class Encoder:
 
 
 def _check_layers(files: ModelFiles, layers: int) -> None:
-    from transformers import AutoConfig
-
-    there = AutoConfig.from_pretrained(files.folder, local_files_only=True).num_hidden_layers
+    there = count_layers(files)
     if not 1 <= layers <= there:
         raise UsageError(f"layer={layers}: the model has layers 1 to {there}")
 
@@ -182,7 +180,7 @@ def _pooling(files: ModelFiles) -> Pooling:
     path = files.folder / POOLING_FILE
     if not path.is_file():
         return "mean"
-    modes = json.loads(path.read_text(encoding="utf-8"))
+    modes = read_json(path)
     names: dict[str, Pooling] = {
         "pooling_mode_mean_tokens": "mean",
         "pooling_mode_max_tokens": "max",

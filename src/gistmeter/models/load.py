@@ -11,8 +11,6 @@ A model is named by
 Weights are safetensors only, and no code that comes with a model is run.
 """
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +22,14 @@ from typing import Any
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.models.bundle import BUNDLE, entry, flaws
 from gistmeter.models.digest import sha256
+from gistmeter.models.folder import (
+    NEEDED_FILES,
+    POOLING_FILE,
+    check_fetched,
+    folder_digest,
+    read_json,
+    weight_files,
+)
 from gistmeter.models.memory import lacks_memory
 from gistmeter.models.pinned import PINNED, find_pinned
 
@@ -35,8 +41,6 @@ MINILM_SHA256 = {
 }
 # Embedding tables are padded to round numbers (T5: 32,100 tokens, 32,128 rows); more is a mismatch.
 MOST_PADDING = 256
-NEEDED_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
-POOLING_FILE = "1_Pooling/config.json"  # where sentence-transformers says how it pools
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +76,9 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
         return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return ModelFiles(folder, f"sha256:{_folder_digest(folder, fresh=fresh)[:16]}")
+        return ModelFiles(folder, f"sha256:{folder_digest(folder, fresh=fresh)[:16]}")
     if re.fullmatch(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?", name) and not name.startswith("."):
-        return _find_on_hub(*name.partition("@")[::2])
+        return _find_on_hub(*name.partition("@")[::2], fresh=fresh)
     raise ModelNotFound(f"no model folder at {name}; give a folder, or a Hub id like owner/name@revision")
 
 
@@ -85,19 +89,35 @@ def read_config(files: ModelFiles) -> dict[str, Any]:
         BadModel: If there is none that can be read.
     """
     path = files.folder / "config.json"
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadModel(f"{files.folder} has no readable config.json: {_first_line(error)}") from error
-    if not isinstance(config, dict) or "model_type" not in config:
+    if not path.is_file():
+        raise BadModel(f"{files.folder} has no config.json: give a folder saved by transformers")
+    config = read_json(path)
+    if not isinstance(config.get("model_type"), str):
         raise BadModel(f"{path} does not say what kind of model it is: give a folder saved by transformers")
     return config
 
 
 def is_cross_encoder(files: ModelFiles) -> bool:
     """Tell whether a model was saved as a classifier of sequences, as cross-encoders are."""
-    architectures = read_config(files).get("architectures") or []
-    return any(name.endswith("ForSequenceClassification") for name in architectures)
+    architectures = read_config(files).get("architectures")
+    names = architectures if isinstance(architectures, list) else []
+    return any(str(name).endswith("ForSequenceClassification") for name in names)
+
+
+def count_layers(files: ModelFiles) -> int:
+    """Return how many layers a model's configuration says it has.
+
+    Raises:
+        BadModel: If it does not say.
+    """
+    from transformers import AutoConfig
+
+    try:
+        with _quiet():
+            config = AutoConfig.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
+        return int(config.num_hidden_layers)
+    except Exception as error:
+        raise BadModel(f"{files.folder / 'config.json'} cannot be used: {_first_line(error)}") from error
 
 
 def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has no type for it
@@ -110,7 +130,9 @@ def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has
 
     try:
         with _quiet():
-            tokenizer = AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
+            tokenizer = AutoTokenizer.from_pretrained(
+                files.folder, trust_remote_code=False, local_files_only=True
+            )
     except Exception as error:
         raise BadModel(f"the tokenizer in {files.folder} cannot be loaded: {_first_line(error)}") from error
     if not tokenizer.is_fast:
@@ -133,7 +155,7 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
     import torch
     import transformers
 
-    _weight_files(files.folder)
+    weight_files(files.folder)
     try:
         with _quiet():
             model, info = getattr(transformers, architecture).from_pretrained(
@@ -161,6 +183,12 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
             f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, the embedding table {rows} rows; "
             "they belong to different models"
         )
+    highest = _highest_id(tokenizer)
+    if highest >= rows:
+        raise BadModel(
+            f"{files.folder}: the tokenizer has a token {highest}, the embedding table ends at {rows - 1}; "
+            "they belong to different models"
+        )
     return model.eval()
 
 
@@ -173,7 +201,7 @@ def load_tensors(files: ModelFiles) -> dict[str, Any]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    found = _weight_files(files.folder)
+    found = weight_files(files.folder)
     if len(found) > 1:
         raise BadModel(f"{files.folder} holds {len(found)} files of weights; it takes one")
     try:
@@ -208,7 +236,7 @@ def _find_bundled(name: str, *, fresh: bool) -> ModelFiles:
     return ModelFiles(folder, f"gistmeter/{name}@{model.digest[:12]}")
 
 
-def _find_on_hub(repository: str, revision: str) -> ModelFiles:
+def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -224,33 +252,22 @@ def _find_on_hub(repository: str, revision: str) -> ModelFiles:
                 f"{repository}{'@' * bool(revision)}{revision} is neither on disk nor could it be fetched "
                 f"({type(error).__name__}); with a network, run: hf download {repository}{at}"
             ) from error
-    _weight_files(folder)
+    check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
 
 
-def _weight_files(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("*.safetensors"))
-    if not files:
-        raise BadModel(
-            f"{folder} holds no *.safetensors; pickled weights are never loaded, so convert them first"
-        )
-    return files
+def _highest_id(tokenizer: Any) -> int:  # noqa: ANN401
+    """Return the highest id that a tokenizer gives, those that it puts around texts included."""
+    backend = tokenizer.backend_tokenizer
+    around = (at for encoding in (backend.encode("x"), backend.encode("x", "x")) for at in encoding.ids)
+    return int(max(*around, *backend.get_vocab().values()))
 
 
 def _too_big(folder: Path) -> str:
-    size = sum(file.stat().st_size for file in _weight_files(folder)) / 1e6
+    size = sum(file.stat().st_size for file in weight_files(folder)) / 1e6
     return (
         f"{folder} needs about {size:,.0f} MB of memory, more than is free; free some or take a smaller model"
     )
-
-
-def _folder_digest(folder: Path, *, fresh: bool) -> str:
-    """Return one digest of everything in a model's folder that decides a number."""
-    _weight_files(folder)
-    files = sorted({path for pattern in NEEDED_FILES for path in folder.glob(pattern)})
-    files += sorted(folder.glob(POOLING_FILE))
-    lines = "".join(f"{path.relative_to(folder).as_posix()} {sha256(path, fresh=fresh)}\n" for path in files)
-    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 def _first_line(error: BaseException) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gistmeter.models.backend import check_finite
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
@@ -72,6 +73,7 @@ class TokenModel:
     def _forward(self, rows: list[Ids]) -> list[FloatArray]:
         ids = pad(rows, 0, self.device)
         logits = self.model(input_ids=ids, attention_mask=mask(rows, self.device)).logits.float()
+        check_finite(logits)
         seen = logits[:, :-1] if self.kind == "causal" else logits[:, 1:]
         said = seen.log_softmax(dim=-1).gather(2, ids[:, 1:].unsqueeze(-1))[..., 0].cpu().double().numpy()
         return [
@@ -131,6 +133,7 @@ class NextSentenceModel:
             token_type_ids=pad([types for _, types in rows], 0, self.device),
             attention_mask=mask(ids, self.device),
         ).logits
+        check_finite(logits)
         # The first of BERT's two answers is "it follows".
         said: list[float] = (logits.float().log_softmax(dim=-1)[:, 0] / np.log(2)).tolist()
         return said

@@ -98,6 +98,8 @@ class Runtime:
             raise UsageError(
                 f"device {self.device!r} cannot be used here ({reason}); try --device cpu"
             ) from None
+        if device.type == "meta":
+            raise UsageError("device 'meta' computes no numbers; try --device cpu")
         return device
 
     def token_budget(self) -> int:

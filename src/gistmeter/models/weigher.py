@@ -75,6 +75,8 @@ class Head:
                 f"no weights for dimension={dimension}: there is no {path}; train them with gistmeter train, "
                 "give a folder that has them with weigher=FOLDER, or use dimension=none"
             )
+        if not path.with_suffix(".json").is_file():  # a pipe would never end
+            raise BadModel(f"{path.with_suffix('.json')} is missing; it describes {path.name}")
         try:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))

@@ -5,6 +5,7 @@ on the pipeline, and fail on summaries that are lower-cased and re-spaced. The p
 they start, so that no factor crosses from one into the next.
 """
 
+import json
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -143,6 +144,8 @@ def load_pipeline(name: str | Path = BUNDLE.name, *, selection: Selection = "ent
         wanted = f"no spaCy pipeline {str(name)!r} is installed, and no folder has this name"
         fetch = REINSTALL if place is BUNDLE else f"python -m spacy download {Path(name).name}"
         raise ModelNotFound(f"{wanted}; run: {fetch}")
+    if place is BUNDLE:
+        _check_shipped(BUNDLE)
     try:
         nlp = spacy.load(place)
     except Exception as error:  # whatever a damaged folder makes spaCy stumble over
@@ -197,6 +200,18 @@ def group_factors(factors: Sequence[Factor], k: int, level: Level = "sentence") 
     units = groupby(factors, key=lambda factor: factor.sentence if level == "sentence" else 0)
     runs = (tuple(unit) for _, unit in units)
     return [run[at : at + k] for run in runs for at in range(0, len(run), k)]
+
+
+def _check_shipped(folder: Path) -> None:
+    """Raise BadModel if a file of the pipeline that ships is not the one in the manifest."""
+    try:
+        manifest = json.loads((folder.parent / "manifest.json").read_text(encoding="utf-8"))
+        for name, facts in manifest["models"][folder.name]["files"].items():
+            path = folder / name
+            if not path.is_file() or sha256(path.read_bytes()).hexdigest() != facts["sha256"]:
+                raise BadModel(f"{path} is not the file that was published; run: {REINSTALL}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadModel(f"the manifest beside {folder} is missing or damaged; run: {REINSTALL}") from error
 
 
 def _cut(nlp: "Language", text: str) -> tuple[str, list[Place], list[int]]:

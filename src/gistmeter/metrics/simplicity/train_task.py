@@ -107,7 +107,7 @@ def masked_model(name: str, tokenizer: Any, depth: int | None) -> Any:  # noqa: 
         return load_weights(files, "AutoModelForMaskedLM", tokenizer, **changes)
     encoder = load_weights(files, "AutoModel", tokenizer, **changes)
     classes: Any = AutoModelForMaskedLM  # has no types
-    whole = classes.from_config(encoder.config, attn_implementation="eager")
+    whole = classes.from_config(encoder.config, trust_remote_code=False, attn_implementation="eager")
     setattr(whole, whole.base_model_prefix, encoder)
     whole.tie_weights()
     return whole
