@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from gistmeter.core.example import Example, Need
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 
 
+@runtime_checkable
 class Metric(Protocol):
     """Scores examples one by one.
 
