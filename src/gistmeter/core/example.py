@@ -67,7 +67,7 @@ class Example:
         if self.candidate is _NOT_GIVEN:
             raise TypeError("an Example needs a candidate; write Example(candidate=TEXT)")
         references: object = self.references  # a caller without a type checker may pass anything
-        if isinstance(references, str):
+        if isinstance(references, str) and references:
             raise TypeError("references must be a list of texts, not one text")
         given = () if is_missing(references) else self.references
         known = {
