@@ -51,6 +51,8 @@ def test_a_misspelled_name_names_the_nearest() -> None:
         catalog.parse_spec("speeed:value=min")
     with pytest.raises(UsageError, match="write options as name:option=value"):
         catalog.parse_spec("speed:value")
+    with pytest.raises(UsageError, match="value is given twice"):
+        catalog.parse_spec("speed:value=min,match=greedy,value=f1")
 
 
 def test_options_given_apart_win_over_the_specs() -> None:

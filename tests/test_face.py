@@ -191,6 +191,7 @@ def test_several_metrics_by_name_by_spec_and_loaded() -> None:
     loaded = Rouge(RougeOptions(value="rouge1_f1"))
     report = gm.score(["rouge", loaded, Extractive(), "rouge:value=rouge2_f1"], ROWS)
     assert report.metrics == ("rouge", "rouge (2)", "extractive", "rouge:value=rouge2_f1")
+    assert gm.score([loaded, "rouge"], ROWS).metrics == ("rouge (2)", "rouge")
     assert report["rouge (2)"].scores == tuple(loaded.score([gm.Example(**row) for row in ROWS]))  # type: ignore[arg-type]
 
 

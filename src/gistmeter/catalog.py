@@ -106,7 +106,7 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     """Split a metric's name from its options.
 
     Raises:
-        UsageError: If no metric has that name, or an option has no value.
+        UsageError: If no metric has that name, or an option has no value or is given twice.
 
     >>> parse_spec("speed:against=source,match=optimal")
     ('speed', {'against': 'source', 'match': 'optimal'})
@@ -116,6 +116,10 @@ def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     pairs = [pair.partition("=") for pair in rest.split(",") if pair]
     if any(not equals for _, equals, _ in pairs):
         raise UsageError(f"{text!r}: write options as name:option=value,option=value")
+    keys = [key for key, _, _ in pairs]
+    repeated = next((key for key in keys if keys.count(key) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"{text!r}: {repeated} is given twice; give each option once")
     return name, {key: value for key, _, value in pairs}
 
 

@@ -1,7 +1,7 @@
 """What `load`, `score` and `benchmark` share: their keywords, and how metrics and rows may be given."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypedDict
@@ -172,7 +172,7 @@ def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bo
         elif isinstance(metric, str):
             found[metric] = loaded[metric]
         elif isinstance(metric, Metric) and not isinstance(metric, type):
-            found[_free_label(metric.name, found)] = metric
+            found[_free_label(metric.name, {*found, *specs})] = metric
         else:
             raise UsageError(f"a metric must be a name, a spec or a loaded metric, not {metric!r}")
     return {label: metric for label, metric in found.items() if _fits(label, metric, table, specs)}
@@ -196,7 +196,7 @@ def _load(specs: Sequence[str], words: Words, *, progress: bool) -> dict[str, Me
     return catalog.load_all(specs, runtime=runtime_from(words, progress=progress), **own)
 
 
-def _free_label(name: str, taken: Mapping[str, Metric]) -> str:
+def _free_label(name: str, taken: Collection[str]) -> str:
     labels = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 2))]
     return next(label for label in labels if label not in taken)
 
