@@ -37,6 +37,7 @@ FACTS: Facts = {
     "measured": {"zeal": 0.912345, "attention": "none"},
     "date": "2025-03-01",
 }
+NOT_FETCHED = "mpnet: not fetched; run: gistmeter models fetch base\n"
 REINSTALL = "pip install --force-reinstall gistmeter"
 
 
@@ -56,6 +57,7 @@ def shipped(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a bundle that stands in for the real one."""
     monkeypatch.setattr("gistmeter.models.load.BUNDLE", shelf)
     monkeypatch.setattr("gistmeter.app.models.BUNDLE", shelf)
+    monkeypatch.setenv("GISTMETER_MODELS", str(shelf.parent / "nothing fetched"))
     return shelf
 
 
@@ -225,7 +227,7 @@ def test_models_lists_what_ships(shipped: Path, capsys: pytest.CaptureFixture[st
 
 def test_verify_ends_with_4_if_anything_is_wrong(shipped: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "verify"]) == 0
-    assert capsys.readouterr().out == "gistmeter/rain: ok\nminilm: ok\n"
+    assert capsys.readouterr().out == f"gistmeter/rain: ok\nminilm: ok\n{NOT_FETCHED}"
     (shipped / "rain" / "config.json").unlink()
     (shipped / "rain" / "vocab" / "words").unlink()
     save(shipped, {"notes.txt": "x"})
@@ -233,7 +235,7 @@ def test_verify_ends_with_4_if_anything_is_wrong(shipped: Path, capsys: pytest.C
     assert capsys.readouterr().out == (
         f"gistmeter/rain: config.json is missing; run: {REINSTALL} (and 1 more)\n"
         "notes.txt: is not in the manifest; register or remove it\n"
-        "minilm: ok\n"
+        f"minilm: ok\n{NOT_FETCHED}"
     )
 
 

@@ -151,11 +151,15 @@ def _add_data(commands: Commands) -> None:
 def _add_models(commands: Commands) -> None:
     models = commands.add_parser(
         "models",
-        help="list or verify the models that ship",
-        description="List the models that need no network, or verify their files.",
+        help="list, verify or fetch models",
+        description="List the models at hand, verify their files, or fetch the model of a preset.",
     )
     models.add_argument(
-        "action", nargs="?", choices=["list", "verify"], default="list", help="list (default)"
+        "action", nargs="?", choices=["list", "verify", "fetch"], default="list", help="list (default)"
+    )
+    models.add_argument("name", nargs="?", metavar="PRESET", help="with fetch: base")
+    models.add_argument(
+        "--from", dest="origin", metavar="FOLDER_OR_URL", help="with fetch: its files (default: the Hub)"
     )
     models.add_argument(
         "--dtype", choices=DTYPES[1:], help="with verify: print the share of decisions that change"

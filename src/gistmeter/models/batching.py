@@ -9,6 +9,7 @@ from tqdm.auto import tqdm
 
 from gistmeter.core.errors import GistmeterError
 from gistmeter.models.cpu import fast_products
+from gistmeter.models.memory import lacks_memory
 from gistmeter.models.runtime import Runtime
 
 Item = TypeVar("Item", bound=Hashable)
@@ -52,7 +53,7 @@ def in_batches(
             try:
                 with fast_products(device, length(batch[0])):
                     results.update(zip(batch, forward(batch), strict=True))
-            except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+            except (MemoryError, RuntimeError) as error:
                 budget = _smaller_budget(error, batch, length)
                 continue
             bar.update(sum(length(item) for item in batch))
@@ -78,8 +79,7 @@ def _next_batch(unique: list[Item], start: int, length: Callable[[Item], int], b
 
 def _smaller_budget(error: BaseException, batch: Sequence[Item], length: Callable[[Item], int]) -> int:
     """Return half of what did not fit; raise what is not a lack of memory, or cannot be halved."""
-    # The allocator of the processor raises a plain RuntimeError.
-    if not isinstance(error, torch.OutOfMemoryError | MemoryError) and "allocate memory" not in str(error):
+    if not lacks_memory(error):
         raise error
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

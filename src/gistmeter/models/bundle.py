@@ -138,8 +138,14 @@ def bundled(name: str, *, root: Path = BUNDLE) -> Path:
     return root / entry(name, root=root).name
 
 
-def flaws(model: Entry, *, root: Path = BUNDLE) -> list[str]:
-    """Say what is wrong with a model's files: missing, changed, or not its own; nothing if it is whole."""
+def flaws(model: Entry, *, root: Path = BUNDLE, fresh: bool = False) -> list[str]:
+    """Say what is wrong with a model's files: missing, changed, or not its own; nothing if it is whole.
+
+    Args:
+        model: One that ships.
+        root: The bundle.
+        fresh: Compute every checksum anew instead of trusting those that are remembered.
+    """
     found = _files(root / model.name)
     said = []
     for path in sorted(model.files.keys() | found.keys()):
@@ -147,7 +153,7 @@ def flaws(model: Entry, *, root: Path = BUNDLE) -> list[str]:
             said.append(f"{path} is missing; {REINSTALL}")
         elif path not in model.files:
             said.append(f"{path} is not in the manifest; remove it")
-        elif sha256(found[path]) != model.files[path]["sha256"]:
+        elif sha256(found[path], fresh=fresh) != model.files[path]["sha256"]:
             said.append(f"{path} is not the file that was published; {REINSTALL}")
     return said
 
@@ -155,11 +161,13 @@ def flaws(model: Entry, *, root: Path = BUNDLE) -> list[str]:
 def verify(*, root: Path = BUNDLE) -> list[Problem]:
     """Check every file that ships, that there are no others, and that all fit the budget.
 
+    Every checksum is computed anew.
+
     Raises:
         BadModel: If the manifest is missing or damaged.
     """
     known = entries(root=root)
-    problems = [Problem(model.name, said) for model in known for said in flaws(model, root=root)]
+    problems = [Problem(model.name, said) for model in known for said in flaws(model, root=root, fresh=True)]
     ours = {model.name for model in known} | {"__init__.py", MANIFEST}
     present = _files(root)
     beside = dict.fromkeys(path.partition("/")[0] for path in present)

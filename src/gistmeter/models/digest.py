@@ -1,4 +1,4 @@
-"""SHA-256 of large files, computed once a file and remembered by its size and time of change."""
+"""SHA-256 of large files, computed once a file and remembered until the file changes."""
 
 import hashlib
 import json
@@ -10,17 +10,22 @@ from pathlib import Path
 from platformdirs import user_cache_path
 
 
-def sha256(path: Path) -> str:
+def sha256(path: Path, *, fresh: bool = False) -> str:
     """Return the SHA-256 of a file in hexadecimal.
 
-    The digest is remembered in the user's cache folder under the file's path, size and time of change;
-    where that folder cannot be written, it is computed every time.
+    The digest is remembered in the user's cache folder under the file's path, inode, size, time of
+    modification and time of change, which no program can set back; where that folder cannot be written, it is
+    computed every time.
+
+    Args:
+        path: A file.
+        fresh: Compute it even if it is remembered.
     """
     stat = path.stat()
-    key = f"{path.resolve()}|{stat.st_size}|{stat.st_mtime_ns}"
+    key = f"{path.resolve()}|{stat.st_ino}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
     memory = user_cache_path("gistmeter") / "sha256.json"
     known = _read(memory)
-    if key not in known:
+    if fresh or key not in known:
         with path.open("rb") as file:
             known[key] = hashlib.file_digest(file, "sha256").hexdigest()
         _write(memory, known)

