@@ -47,7 +47,7 @@ def test_metrics_of_other_packages_join(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_misspelled_name_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match="no metric 'speeed'; did you mean 'speed'"):
+    with pytest.raises(UsageError, match=r"no metric 'speeed' \(did you mean 'speed'"):
         catalog.parse_spec("speeed:value=min")
     with pytest.raises(UsageError, match="write options as name:option=value"):
         catalog.parse_spec("speed:value")

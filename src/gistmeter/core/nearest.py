@@ -23,7 +23,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the part of an error message that suggests the nearest name; empty if there is none.
 
     >>> did_you_mean("clozee", ["speed", "cloze"]), did_you_mean("xyz", ["speed"])
-    ("; did you mean 'cloze'?", '')
+    (" (did you mean 'cloze'?)", '')
     """
     found = nearest(name, [each for each in known if each != name])
-    return f"; did you mean {found!r}?" if found else ""
+    return f" (did you mean {found!r}?)" if found else ""

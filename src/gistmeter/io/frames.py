@@ -41,7 +41,7 @@ class Table:
             if self.columns is None or not self.rows or column in self.columns:
                 continue
             similar = nearest(column, self.columns)
-            hint = f"; did you mean {similar!r}? pass fields={{{field!r}: {similar!r}}}" if similar else ""
+            hint = f" (did you mean {similar!r}? pass fields={{{field!r}: {similar!r}}})" if similar else ""
             there = ", ".join(map(repr, self.columns[:20])) or "none"
             raise MissingField(f"{metric} needs {field}: no column {column!r}{hint}; there are: {there}")
 
