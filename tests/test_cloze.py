@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer, RobertaConfig, RobertaForMaskedLM
 
+from gistmeter import load
 from gistmeter.core.errors import BadModel, ModelNotFound, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.options import options_from
@@ -26,7 +27,7 @@ from gistmeter.metrics.cloze import Cloze, ClozeOptions, build
 from gistmeter.metrics.cloze.analyses import Change, Corrections, Run, corrections, speed_against_k
 from gistmeter.metrics.cloze.cut import longest_first
 from gistmeter.metrics.cloze.explain import Answer, note, read_note
-from gistmeter.metrics.cloze.judge import Verdict, bag_f1, confidence, membership_f1
+from gistmeter.metrics.cloze.judge import Verdict, bag_f1, confidence, likelihood, membership_f1, trusted
 from gistmeter.models.filler import Fill, Query
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import Tokens
@@ -497,7 +498,7 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     metric = Cloze(Listed(), tiny(), ClozeOptions(k=2))
     assert re.fullmatch(
         r"cloze\|version=1\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
-        r"\|criterion=f1\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average\|splitter=[^|]+"
+        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average\|splitter=[^|]+"
         r"\|cut=longest-first",
         metric.signature.text,
     )
@@ -517,7 +518,34 @@ def test_a_pipeline_without_noun_chunks_is_refused_at_once() -> None:
 def test_presets_say_what_is_missing() -> None:
     with pytest.raises(ModelNotFound, match="no_such_pipeline"):
         build("paper", None, Runtime(), {"pipeline": "no_such_pipeline"})
-    with pytest.raises(UsageError, match="mini, paper"):
+    with pytest.raises(UsageError, match="mini, base, paper"):
         build("best", None, Runtime(), {})
     with pytest.raises(UsageError, match="pipeline"):
         build("paper", None, Runtime(), {"selections": "noun"})
+
+
+def test_log_is_the_mean_log_probability_and_has_no_lower_bound() -> None:
+    fill = Fill((1, 2), False, (0.9, 0.9), (0.5, 0.0), (1, 9))
+    assert likelihood(fill, "log") == pytest.approx((math.log(0.5) + math.log(1e-9)) / 2)
+    assert likelihood(fill, "soft") == pytest.approx(0.25)
+    assert trusted(-3.0, 0.1, ClozeOptions(criterion="log")) == -3.0
+
+
+def test_a_prior_needs_a_criterion_of_probabilities() -> None:
+    with pytest.raises(UsageError, match="prior=subtract needs criterion=soft or log"):
+        ClozeOptions(prior="subtract")
+
+
+@pytest.mark.parametrize("criterion", ["soft", "log"])
+def test_a_prior_is_what_the_model_says_without_the_document(tiny_roberta_lm: Path, criterion: str) -> None:
+    def score(source: str, **options: object) -> Score:
+        metric = load("cloze", model=str(tiny_roberta_lm), criterion=criterion, **options)
+        return metric.score([Example("1", "The mayor bought the bridge in March.", source)])[0]
+
+    with_document = score("The mayor bought the old bridge.", confidence=False)
+    difference = score("The mayor bought the old bridge.", prior="subtract")
+    alone = [a.value - b.value for a, b in zip(with_document.spans, difference.spans, strict=True)]
+    other = score("Rain is expected.", confidence=False)
+    again = score("Rain is expected.", prior="subtract")
+    assert alone == pytest.approx([a.value - b.value for a, b in zip(other.spans, again.spans, strict=True)])
+    assert difference.value == pytest.approx(with_document.value - sum(alone) / len(alone))

@@ -124,7 +124,7 @@ def test_a_long_sentence_is_flagged(tiny_cross_encoder: Path, mode: str) -> None
 
 
 def test_an_unknown_preset_lists_those_there_are() -> None:
-    with pytest.raises(UsageError, match="mini, paper, best4, all8"):
+    with pytest.raises(UsageError, match="mini, base, paper, best4, all8"):
         load("speed", preset="tiny")
 
 

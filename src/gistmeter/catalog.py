@@ -39,6 +39,8 @@ METRICS = {
 TASKS = {
     "en": "gistmeter.training.pipeline:train_pipeline",
     "fill": "gistmeter.training.fill:train_fill",
+    "joint-fill": "gistmeter.training.joint:train_joint",
+    "entail": "gistmeter.training.entail:train_entailment",
     "frequencies": "gistmeter.metrics.simplicity.train_frequencies:train_frequencies",
     "maskeval-mlm": "gistmeter.metrics.maskeval.train:train_filler",
     "maskeval-weighers": "gistmeter.metrics.maskeval.train:train_weighers",

@@ -14,7 +14,7 @@ import torch
 from gistmeter.core.errors import BadModel
 from gistmeter.models.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.low_rank import add_low_rank, merge_low_rank
-from gistmeter.models.tuned import is_kind, read_tuned, restore_tuned, save_tuned
+from gistmeter.models.tuned import read_tuned, restore_tuned, save_tuned
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
@@ -60,7 +60,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     torch.manual_seed(seed)
     add_low_rank(encoder, rank=plan.rank)
     if plan.labels:
-        encoder.config.num_labels = len(plan.labels)
+        encoder.config.id2label = dict(enumerate(plan.labels))  # sets the number of labels, too
     try:
         model = getattr(transformers, plan.architecture).from_config(encoder.config)
     except (AttributeError, ValueError) as error:
@@ -73,11 +73,6 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
 def save_adapted(model: Any, base: str, plan: AdapterPlan, folder: Path) -> None:  # noqa: ANN401
     """Save updates and head in float16, with a `config.json` that names the encoder."""
     save_tuned(model, base, folder, kind=KIND, facts=asdict(plan))
-
-
-def is_adapted(files: ModelFiles, architecture: str) -> bool:
-    """Tell whether a folder holds an adapted model with this architecture."""
-    return is_kind(files, KIND) and read_tuned(files, KIND).get("architecture") == architecture
 
 
 def load_adapted(files: ModelFiles) -> tuple[Any, Any, AdapterPlan]:

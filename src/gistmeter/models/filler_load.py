@@ -1,5 +1,7 @@
 """Which adapter fills the blanks, decided by a model's own configuration."""
 
+from gistmeter.models.adapted import KIND as ADAPTED
+from gistmeter.models.adapted import load_adapted
 from gistmeter.models.filler import Filler
 from gistmeter.models.load import ModelFiles, find_model, read_config
 from gistmeter.models.runtime import Runtime
@@ -24,7 +26,8 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
         ModelNotFound: If there is no such model.
         BadModel: If it cannot be loaded, or cannot fill blanks.
     """
-    family, encoder_decoder = family_of(find_model(name))
+    files = find_model(name)
+    family, encoder_decoder = family_of(files)
     if family == READER:
         from gistmeter.models.filler_reader import ReaderFiller
 
@@ -39,6 +42,9 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
         return AlignedFiller.load(name, runtime)
     from gistmeter.models.filler_masked import MaskedFiller
 
+    if family == ADAPTED:
+        model, tokenizer, _ = load_adapted(files)
+        return MaskedFiller(model, tokenizer, identity=files.identity, runtime=runtime)
     return MaskedFiller.load(name, runtime)
 
 

@@ -1,4 +1,4 @@
-"""Low-rank updates of linear layers (LoRA, Hu et al., 2021): trained apart, merged into the weights to run."""
+"""Low-rank updates of linear layers (LoRA, Hu et al., 2021), merged into the weights before a model runs."""
 
 import torch
 from torch import nn

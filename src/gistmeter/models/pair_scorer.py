@@ -1,4 +1,4 @@
-"""Pairs of texts to one number each: cross-encoders, which read both texts together."""
+"""Cross-encoders: score a pair of texts by reading both together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models import calibration
+from gistmeter.models.adapted import KIND, load_adapted
 from gistmeter.models.backend import Logits, place, token_rows
 from gistmeter.models.batching import in_batches, mask, pad
 from gistmeter.models.load import ModelFiles, load_tokenizer, load_weights
 from gistmeter.models.runtime import Runtime
 from gistmeter.models.tokens import window_of
+from gistmeter.models.tuned import is_kind
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +24,8 @@ class PairScores:
     """What a cross-encoder says of pairs.
 
     Args:
-        values: In 0..1, shape (pairs,).
+        values: Shape (pairs,). In 0..1 from models with one output; p(entailment) − p(contradiction), in
+            −1..1, from models of natural language inference.
         kept: Tokens that were read of each text of each pair, special ones aside, shape (pairs, 2).
         total: Tokens that each text has, shape (pairs, 2).
     """
@@ -42,18 +45,18 @@ class _Pair:
 
 
 class PairScorer:
-    """A cross-encoder with one output.
+    """A cross-encoder with one output, or one of natural language inference.
 
     Args:
-        model: A sequence classifier of transformers with a single label.
+        model: A sequence classifier of transformers with a single label, or with labels of which one says
+            entailment and one contradiction.
         tokenizer: The fast tokenizer that belongs to it.
         identity: What signatures call the model.
         runtime: Where and how to run.
     """
 
     def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
-        if model.config.num_labels != 1:
-            raise BadModel(f"{identity} gives {model.config.num_labels} numbers for a pair; one is needed")
+        self.entailment = entailment_columns(model.config, identity)
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.tokenizer = tokenizer
@@ -68,14 +71,17 @@ class PairScorer:
         """Load a cross-encoder from its files.
 
         Raises:
-            BadModel: If it cannot be loaded, or gives more than one number.
+            BadModel: If it cannot be loaded, or its outputs are neither one score nor those of inference.
         """
+        if is_kind(files, KIND):
+            adapted, own_tokenizer, _ = load_adapted(files)
+            return cls(adapted, own_tokenizer, identity=files.identity, runtime=runtime)
         tokenizer = load_tokenizer(files)
         model = load_weights(files, "AutoModelForSequenceClassification", tokenizer)
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
-        """Return the similarity of each pair: the logit's sigmoid.
+        """Return the score of each pair: the logit's sigmoid, or p(entailment) − p(contradiction).
 
         A pair that does not fit into the model's window loses the tail of its longer text.
         """
@@ -111,10 +117,31 @@ class PairScorer:
         inputs = [pad(ids, self.tokenizer.pad_token_id, self.device), mask(ids, self.device)]
         if self.typed:
             inputs.append(pad([item.types for item in batch], 0, self.device))
-        return torch.sigmoid(self.piece(*inputs)[:, 0].float()).tolist()
+        logits = self.piece(*inputs).float()
+        if self.entailment is None:
+            return torch.sigmoid(logits[:, 0]).tolist()
+        entailed, contradicted = self.entailment
+        probabilities = logits.softmax(dim=1)
+        return (probabilities[:, entailed] - probabilities[:, contradicted]).tolist()
 
 
 def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs
     """Return how many tokens each text of a pair has, special ones aside."""
     owners = encoding.sequence_ids
     return owners.count(0), owners.count(1)
+
+
+def entailment_columns(config: Any, identity: str) -> tuple[int, int] | None:  # noqa: ANN401
+    """Return which outputs say entailment and contradiction; None for a model with one output.
+
+    Raises:
+        BadModel: If the model has several outputs, and their names do not say which is which.
+    """
+    if config.num_labels == 1:
+        return None
+    names = {str(name).lower(): int(at) for at, name in config.id2label.items()}
+    if {"entailment", "contradiction"} <= names.keys():
+        return names["entailment"], names["contradiction"]
+    raise BadModel(
+        f"{identity} gives {config.num_labels} numbers for a pair, named {', '.join(names)}; one is needed"
+    )

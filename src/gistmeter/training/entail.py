@@ -114,7 +114,7 @@ class EntailTask:
         for at in range(0, len(self.validation), AT_ONCE):
             some = self.validation[at : at + AT_ONCE]
             logits = self._logits(some)
-            losses += _class_loss(logits, some).tolist()
+            losses += class_loss(logits, some).tolist()
             for pair, row in zip(some, logits.softmax(dim=1).tolist(), strict=True):
                 right.setdefault(pair.set, []).append(float(_is_right(row, pair.allowed)))
         accuracy = {f"accuracy_{name}": sum(own) / len(own) for name, own in sorted(right.items())}
@@ -122,7 +122,7 @@ class EntailTask:
         return {"loss": sum(losses) / len(losses), "accuracy": mean, **accuracy}
 
     def _loss(self, pairs: Sequence[Encoded]) -> torch.Tensor:
-        return _class_loss(self._logits(pairs), pairs)
+        return class_loss(self._logits(pairs), pairs)
 
     def _logits(self, pairs: Sequence[Encoded]) -> torch.Tensor:
         rows = [pair.ids for pair in pairs]
@@ -132,7 +132,7 @@ class EntailTask:
         return logits.float()
 
 
-def _class_loss(logits: torch.Tensor, pairs: Sequence[Encoded]) -> torch.Tensor:
+def class_loss(logits: torch.Tensor, pairs: Sequence[Encoded]) -> torch.Tensor:
     """Return −log of the probability of the allowed classes, shape (pairs,)."""
     allowed = torch.full_like(logits, -torch.inf)
     for row, pair in enumerate(pairs):

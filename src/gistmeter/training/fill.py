@@ -224,7 +224,7 @@ def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) ->
 
 
 def swapped(queries: Sequence[Query]) -> list[Query]:
-    """Give each query the context of the next one of its kind."""
+    """Return the queries, each with the context of the next one of its kind."""
     result = list(queries)
     for kind in (True, False):
         same = [at for at, query in enumerate(queries) if query.context_first is kind]
@@ -235,6 +235,7 @@ def swapped(queries: Sequence[Query]) -> list[Query]:
 
 
 def build_options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes
+    """Build an options class from a table of a recipe."""
     unknown = sorted(set(given) - {one.name for one in fields(cls)})
     if unknown:
         raise UsageError(f"no option {unknown[0]!r} in a recipe's {cls.__name__}")

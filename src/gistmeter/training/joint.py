@@ -81,7 +81,8 @@ class JointFillTask:
     def validate(self) -> dict[str, float]:
         """Measure words and factors, with their own context and with another one."""
         figures: dict[str, float] = {}
-        for kind, queries in (("", self.words), ("factor_", self.factors)):
+        kinds = (("", self.words), ("factor_", self.factors))
+        for kind, queries in ((kind, queries) for kind, queries in kinds if queries):
             figures |= {f"{kind}{name}": value for name, value in self._measure(queries).items()}
             others = self._measure(swapped(queries))
             figures |= {f"{kind}{name}_other": value for name, value in others.items()}

@@ -1,5 +1,6 @@
 """How far a model's answer agrees with the factor it stands for, and how sure the model is of it."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.models.filler import Fill, Filler
 
 Ids = Sequence[int]
+SMALLEST = 1e-9
+"""Probabilities below this count as this much: a logarithm is finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +19,7 @@ class Verdict:
     """What came of a factor.
 
     Args:
-        value: Its score, from 0 to 1.
+        value: Its score; from 0 to 1 unless `criterion=log` or `prior=subtract`.
         confidence: Equation 3, from 0 to 1.
         answer: What the model said.
         same: Whether that is the factor itself, under lower-casing.
@@ -31,25 +34,45 @@ class Verdict:
 
 
 def judge(
-    golds: Sequence[Ids], fills: Sequence[Fill], filler: Filler, options: ClozeOptions
+    golds: Sequence[Ids],
+    fills: Sequence[Fill],
+    filler: Filler,
+    options: ClozeOptions,
+    priors: Sequence[Fill] | None = None,
 ) -> Iterator[Verdict]:
-    """Score each answer (the D of equation 1) and apply the rule of section 3.6."""
+    """Score each answer (the D of equation 1) and apply the rule of section 3.6.
+
+    Args:
+        golds: The factors' tokens.
+        fills: The model's answers.
+        filler: Decodes and encodes them.
+        options: Criterion and rule.
+        priors: The answers without the document, for `prior=subtract`.
+    """
     wanted = [filler.decode(gold).strip() for gold in golds]
     answers = [filler.decode(fill.predicted).strip() for fill in fills]
     ids = _encode([*wanted, *answers], filler)
-    for gold, answer, fill in zip(wanted, answers, fills, strict=True):
+    for at, (gold, answer, fill) in enumerate(zip(wanted, answers, fills, strict=True)):
         same = gold.lower() == answer.lower() if fill.complete else fill.matches
         match options.criterion:
             case "exact":
                 value = float(same)
-            case "soft":
-                value = fmean(fill.gold_probabilities)
+            case "soft" | "log":
+                value = likelihood(fill, options.criterion)
+                value -= likelihood(priors[at], options.criterion) if priors else 0.0
             case "bag":
                 value = bag_f1(ids[gold], ids[answer])
             case _:
                 value = membership_f1(ids[gold], ids[answer])
         sure = confidence(fill.predicted_probabilities)
         yield Verdict(trusted(value, sure, options), sure, answer, same, fill.complete)
+
+
+def likelihood(fill: Fill, criterion: str) -> float:
+    """Return the mean probability of a factor's tokens (`soft`), or the mean logarithm of it (`log`)."""
+    if criterion == "soft":
+        return fmean(fill.gold_probabilities)
+    return fmean(math.log(max(probability, SMALLEST)) for probability in fill.gold_probabilities)
 
 
 def membership_f1(gold: Ids, predicted: Ids) -> float:
@@ -80,7 +103,11 @@ def confidence(probabilities: Sequence[float]) -> float:
 
 def trusted(value: float, sure: float, options: ClozeOptions) -> float:
     """Set a score to 0 if it is below β and its confidence below α (section 3.6)."""
-    return 0.0 if options.confidence and value < options.beta and sure < options.alpha else value
+    return (
+        0.0
+        if options.confidence and options.bounded and value < options.beta and sure < options.alpha
+        else value
+    )
 
 
 def _f1(found: int, right: int, gold: Ids, predicted: Ids) -> float:

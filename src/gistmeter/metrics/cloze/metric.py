@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from statistics import fmean
 
@@ -75,8 +75,14 @@ class Cloze:
         filled = self.filler.fill([query for reading in readings for query in reading.queries])
         asked = [blank for reading in readings for blank in reading.blanks if not blank.problem]
         fills: list[Fill] = [fill for fills in filled for fill in fills]
-        verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options)
+        priors = self._priors(readings) if self.options.prior == "subtract" else None
+        verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options, priors)
         return [self._score_one(reading, verdicts) for reading in readings]
+
+    def _priors(self, readings: Sequence[Reading]) -> list[Fill]:
+        """Fill the same blanks without the document."""
+        alone = [replace(query, context=()) for reading in readings for query in reading.queries]
+        return [fill for fills in self.filler.fill(alone) for fill in fills]
 
     def _score_one(self, reading: Reading, verdicts: Iterator[Verdict]) -> Score:
         judged = [(blank, None if blank.problem else next(verdicts)) for blank in reading.blanks]
@@ -87,15 +93,21 @@ class Cloze:
         spans += bare_sentences(reading.marked)
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
-        parts = _parts(scored, empty=not judged)
+        best = 0.0 if self.options.criterion == "log" else 1.0
+        parts = _parts(scored, best=None if judged else best)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options))
         return Score(reading.id, value, parts, ordered, flags, problem)
 
 
-def _parts(scored: Judged, *, empty: bool) -> dict[str, float]:
-    """Sum up factors (equation 2); a candidate without any scores 1."""
+def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
+    """Sum up factors (equation 2); a candidate without any has the best score there is.
+
+    Args:
+        scored: Factors and their verdicts.
+        best: The score of a candidate without factors; None where there are some.
+    """
     values = [verdict.value for _, verdict in scored]
     kinds = {
         kind: _mean([verdict.value for factor, verdict in scored if factor.kind == kind])
@@ -104,9 +116,9 @@ def _parts(scored: Judged, *, empty: bool) -> dict[str, float]:
     runs = groupby(scored, key=lambda pair: pair[0].sentence)
     sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
     return {
-        "average": 1.0 if empty else _mean(values),
-        "min": 1.0 if empty else min(values, default=math.nan),
-        "sentences": 1.0 if empty else _mean(sentences),
+        "average": _mean(values) if best is None else best,
+        "min": min(values, default=math.nan) if best is None else best,
+        "sentences": _mean(sentences) if best is None else best,
         **kinds,
         "confidence": _mean([verdict.confidence for _, verdict in scored]),
         "factors": float(len(scored)),
@@ -116,7 +128,8 @@ def _parts(scored: Judged, *, empty: bool) -> dict[str, float]:
 def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
     """Flag scores that rest on answers of which only the beginning is known."""
     known = sum(verdict.complete for verdict in verdicts)
-    sound = options.criterion == "exact" or (options.criterion == "soft" and not options.confidence)
+    rule = options.confidence and options.bounded
+    sound = options.criterion in ("exact", "log") or (options.criterion == "soft" and not rule)
     if known == len(verdicts) or sound:
         return ()
     return (Flag("partial_answers", "candidate", known, len(verdicts)),)

@@ -11,6 +11,7 @@ from gistmeter.text.factors import load_pipeline
 
 PRESETS = {
     "mini": Preset("gistmeter/fill", {"pipeline": "en", "criterion": "soft"}),
+    "base": Preset("gistmeter/fill-base", {"pipeline": "en", "criterion": "soft"}),
     "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm"}),
 }
 
@@ -31,8 +32,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build ClozE.
 
     Args:
-        preset: `mini` (what ships; an answer is worth the factor's probability), or `paper` (the authors'
-            RoBERTa from the Hub).
+        preset: `mini` (what ships; an answer is worth the factor's probability), `base` (MPNet with the
+            adapter that ships), or `paper` (the authors' RoBERTa from the Hub).
         model: A filler in place of the preset's: a folder or an id on the Hub.
         runtime: Where and how to run.
         options: See `ClozeOptions`; `pipeline` besides.

@@ -23,6 +23,7 @@ Encoded = tuple[Tokens, FloatArray]
 # Layer 5 of 6 was chosen on SummEval's development rows, layer 17 of 24 is bert-score's own choice.
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 5),
+    "base": ("mpnet", 7),
     "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
 }
 

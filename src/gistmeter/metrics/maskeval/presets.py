@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PRESETS = {
     # Chosen on the development rows of SummEval; masks_per_pass=1 asks for every word by itself.
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
+    "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
 }
 WEIGHERS = "weigher"
@@ -35,8 +36,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """Build MaskEval.
 
     Args:
-        preset: `mini` (what ships, several words blanked in one sequence), or `paper` (T5-base from the Hub,
-            to be fine-tuned as the paper does).
+        preset: `mini` (what ships, several words blanked in one sequence), `base` (MPNet with the adapter
+            that ships, in the same way), or `paper` (T5-base from the Hub, to be fine-tuned as in the paper).
         model: A filler in place of the preset's: a folder or an id on the Hub.
         runtime: Where and how to run.
         options: See `MaskEvalOptions`.

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from gistmeter.core.errors import UsageError
+
 
 @dataclass(frozen=True, slots=True)
 class SpeedOptions:
@@ -18,6 +20,12 @@ class SpeedOptions:
         references: Several references: the `mean` over them, the best (`max`), or all sentences `pooled`.
         mode: `encoder` takes the cosine of sentence embeddings (eq. 1 to the letter); `cross` lets
             cross-encoders among the models score sentence pairs themselves.
+        task: What a cross-encoder is asked: the `similarity` of two sentences, or (`nli`) whether source
+            sentences entail the candidate's: p(entailment) − p(contradiction), from −1 to 1. The source
+            sentences most similar to the candidate's are premises, singly and joined; the best one counts.
+
+    Raises:
+        UsageError: If `task=nli` is combined with options that have no meaning for it.
     """
 
     against: Literal["references", "source"] = "references"
@@ -27,3 +35,17 @@ class SpeedOptions:
     ensemble: Literal["mean", "max"] = "mean"
     references: Literal["mean", "max", "pooled"] = "mean"
     mode: Literal["encoder", "cross"] = "encoder"
+    task: Literal["similarity", "nli"] = "similarity"
+
+    def __post_init__(self) -> None:
+        if self.task == "similarity":
+            return
+        wanted = {
+            "mode": ("cross",),
+            "against": ("source",),
+            "value": ("precision", "min"),
+            "match": ("greedy",),
+        }
+        for name, allowed in wanted.items():
+            if getattr(self, name) not in allowed:
+                raise UsageError(f"task=nli needs {name}={' or '.join(allowed)}")

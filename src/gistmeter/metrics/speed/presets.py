@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
+from gistmeter.core.errors import BadModel
 from gistmeter.core.options import options_from, preset_from
+from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
@@ -26,21 +28,38 @@ ALL8 = (
     "sentence-transformers/msmarco-roberta-base-v2",
     "sentence-transformers/paraphrase-xlm-r-multilingual-v1",
 )
-PRESETS = {"mini": ("minilm",), "paper": BEST4, "best4": BEST4, "all8": ALL8}
+PRESETS = {"mini": ("minilm",), "base": ("mpnet",), "paper": BEST4, "best4": BEST4, "all8": ALL8}
+ENTAILMENT = {"base": ("gistmeter/entail",)}
+"""The models of `task=nli`."""
+RETRIEVER = "minilm"
+"""Chooses the premises of `task=nli`."""
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Speed:
     """Build SPEED.
 
     Args:
-        preset: `mini` (MiniLM), `paper` or `best4` (the paper's four best), `all8` (all of table 6).
+        preset: `mini` (MiniLM), `base` (MPNet), `paper` or `best4` (the paper's four best), `all8` (all of
+            table 6). `task=nli` needs `base`, or a `model`.
         model: Models in place of the preset's, separated by commas.
         runtime: Where and how to run.
         options: See `SpeedOptions`.
     """
     chosen = options_from(SpeedOptions, options)
+    if chosen.task == "nli":
+        names = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
+        return Speed(tuple(_entailment(name, runtime) for name in names), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
+
+
+def _entailment(name: str, runtime: Runtime) -> SentenceModel:
+    scorer = PairScorer.load(find_model(name), runtime)
+    if scorer.entailment is None:
+        raise BadModel(
+            f"{name} gives one number for a pair; task=nli needs outputs for entailment and contradiction"
+        )
+    return Entailment(scorer, Encoder.load(RETRIEVER, runtime))
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:

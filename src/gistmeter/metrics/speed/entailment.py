@@ -1,0 +1,109 @@
+"""Entailment in place of similarity: do a source's sentences support a candidate's sentence?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.metrics.speed.similarity import Block, Similarity
+from gistmeter.models.encoder import Encoder
+from gistmeter.models.pair_scorer import PairScorer
+
+SINGLE = 3
+"""Source sentences that are premises by themselves: those most similar to the candidate's sentence."""
+JOINED = (2, 5)
+"""Sizes of the premises that join the most similar source sentences, in the source's order."""
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entailment:
+    """A model of natural language inference, and a sentence encoder that chooses its premises.
+
+    Args:
+        scorer: Gives p(entailment) − p(contradiction) of a premise and a hypothesis.
+        retriever: Its cosine decides which source sentences become premises.
+    """
+
+    scorer: PairScorer
+    retriever: Encoder
+
+    @property
+    def identity(self) -> str:
+        """What signatures call the models and the premises."""
+        sizes = "+".join(map(str, JOINED))
+        return f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.identity}"
+
+    def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
+        """Score each candidate sentence with its premises.
+
+        Returns:
+            For each block, the scores of the premises in the columns of their most similar sentence; −1 in
+            all other columns, so that a greedy match finds the best premise.
+        """
+        premises = self._premises(blocks)
+        pairs = [
+            (_joined(block, columns), sentence)
+            for block, own in zip(blocks, premises, strict=True)
+            for sentence, sets in zip(block.candidate, own, strict=True)
+            for columns in sets
+        ]
+        scores = self.scorer.score(pairs)
+        found, at = [], 0
+        for block, own in zip(blocks, premises, strict=True):
+            end = at + sum(map(len, own))
+            found.append(_view(block, own, scores.values[at:end], scores.kept[at:end], scores.total[at:end]))
+            at = end
+        return found
+
+    def _premises(self, blocks: Sequence[Block]) -> list[list[list[Columns]]]:
+        """Return, for each candidate sentence, the sets of source sentences that are its premises.
+
+        The first sentence of a set is the most similar one.
+        """
+        sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
+        at = {sentence: row for row, sentence in enumerate(sentences)}
+        vectors = self.retriever.embed(sentences).vectors
+        found = []
+        for block in blocks:
+            rows, columns = [at[s] for s in block.candidate], [at[s] for s in block.other]
+            cosines = vectors[rows] @ vectors[columns].T
+            found.append([_sets(row) for row in cosines])
+        return found
+
+
+def _sets(cosines: NDArray[np.float32]) -> list[Columns]:
+    """Return single sentences, then joined ones; a set that would repeat another is left out."""
+    order = np.argsort(-cosines, kind="stable").tolist()
+    sets = [(column,) for column in order[:SINGLE]]
+    sets += [tuple(order[:size]) for size in JOINED]
+    return list(dict.fromkeys(sets))
+
+
+def _joined(block: Block, columns: Columns) -> str:
+    return " ".join(block.other[column] for column in sorted(columns))
+
+
+def _view(
+    block: Block,
+    sets: list[list[Columns]],
+    values: NDArray[np.float64],
+    kept: NDArray[np.int64],
+    total: NDArray[np.int64],
+) -> Similarity:
+    """Put the scores of one block's premises into a matrix, and count what was cut."""
+    matrix = np.full((len(block.candidate), len(block.other)), -1.0)
+    ours = np.zeros((len(block.candidate), 2), dtype=np.int64)
+    theirs = np.zeros((len(block.other), 2), dtype=np.int64)
+    at = 0
+    for row, own in enumerate(sets):
+        for columns in own:
+            best = columns[0]
+            matrix[row, best] = max(matrix[row, best], values[at])
+            ours[row] = max(tuple(ours[row]), (total[at, 1], kept[at, 1]))
+            if len(columns) == 1:
+                theirs[best] = total[at, 0], kept[at, 0]
+            at += 1
+    lengths = np.concatenate([ours, theirs])
+    return Similarity(matrix, lengths[:, 1], lengths[:, 0])
