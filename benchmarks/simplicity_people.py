@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from gistmeter import Example, catalog
 from gistmeter.bench.correlate import correlate
-from gistmeter.core.report import RESAMPLES, group_weights
+from gistmeter.core.bootstrap import RESAMPLES, group_weights
 from gistmeter.core.score import Score
 from gistmeter.metrics.simplicity.analyses import TABLE_4, ablations
 from gistmeter.models.runtime import Runtime

@@ -95,7 +95,7 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge", "-i", "ROWS", "-o", "ROWS"], 2, "would replace the input"),
         (["score", "rouge", "-i", "ROWS", "-o", "out.docx"], 2, ".jsonl"),
         (["score", "speed", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
-        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "--dimension is for maskeval"),
+        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "a dimension is for maskeval"),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),
@@ -193,7 +193,7 @@ def test_benchmark_writes_every_figure(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def run(*arguments: str, **options: object) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "gistmeter.app.cli", *arguments]
+    command = [sys.executable, "-m", "gistmeter", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
 
 
@@ -207,7 +207,7 @@ def test_rows_come_through_standard_input() -> None:
 def test_an_interrupted_run_keeps_what_it_has_scored(tmp_path: Path) -> None:
     # The reader of a pipe waits for more rows after the first chunk: that is where the interrupt comes.
     out = tmp_path / "out.jsonl"
-    command = [sys.executable, "-m", "gistmeter.app.cli", "score", "length_ratio", "-i", "-", "-o", str(out)]
+    command = [sys.executable, "-m", "gistmeter", "score", "length_ratio", "-i", "-", "-o", str(out)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdin is not None
     process.stdin.write((json.dumps(ROW) + "\n") * 600)
@@ -240,7 +240,7 @@ def test_the_face_and_the_help_load_nothing_heavy() -> None:
 
 def test_a_reader_that_goes_away_ends_quietly(tmp_path: Path) -> None:
     rows = write(tmp_path / "rows.jsonl", *[ROW] * 3000)
-    command = f"{sys.executable} -m gistmeter.app.cli score length_ratio -i {rows} -o - | head -n 1"
+    command = f"{sys.executable} -m gistmeter score length_ratio -i {rows} -o - | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False, env=os.environ)
     assert json.loads(done.stdout)["id"] == "1"
     assert "Traceback" not in done.stderr

@@ -8,7 +8,7 @@ import pytest
 
 from gistmeter.bench.correlate import Drawn, Level, correlate
 from gistmeter.bench.resampling import Floats
-from gistmeter.core.report import group_weights
+from gistmeter.core.bootstrap import group_weights
 
 LEVELS: tuple[Level, ...] = ("flat", "document", "system")
 

@@ -118,7 +118,7 @@ def read(folder: Path, text: str | bytes, name: str = "rows.jsonl", **fields: st
         ('{"candidate": 7}', "candidate must be a text, not int"),
         ('{"candidate": "A.", "source": ["A."]}', "source must be a text, not list"),
         ('{"candidate": "A.", "references": {"a": "A."}}', "references must be a list of texts"),
-        ('{"candidate": "A.", "references": ["A.", null]}', "references must be a list of texts"),
+        ('{"candidate": "A.", "references": ["A.", 3]}', "references must be a list of texts"),
         ('{"candidate": "A.", "references": 3}', "references must be a list of texts"),
         ('{"candidate": "A.", "id": true}', "id must be a text or a number, not bool"),
         ('{"candidate": "A.", "doc_id": [1]}', "doc_id must be a text or a number, not list"),
@@ -133,6 +133,11 @@ def test_a_bad_line_says_what_is_wrong_and_stops_no_other(tmp_path: Path, line: 
     assert rows[1].problem.startswith(f"line 3: {said}")
     assert (rows[1].example.candidate, rows[1].scores) == ("", {})
     assert [row.problem for row in (rows[0], rows[2])] == [None, None]
+
+
+def test_a_missing_reference_is_an_empty_one(tmp_path: Path) -> None:
+    (row,) = read(tmp_path, '{"candidate": "A.", "references": ["B.", null, "", NaN]}')
+    assert row.example.references == ("B.", "", "", "")
 
 
 def test_values_are_converted(tmp_path: Path) -> None:

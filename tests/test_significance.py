@@ -12,7 +12,7 @@ from gistmeter.bench.correlate import Level, correlate
 from gistmeter.bench.pair_tests import draw_signs, holm, williams
 from gistmeter.bench.resampling import Floats
 from gistmeter.bench.significance import Difference, compare_all, difference_row
-from gistmeter.core.report import group_weights
+from gistmeter.core.bootstrap import group_weights
 from gistmeter.report.pairs import pairs_table
 
 LEVELS: tuple[Level, ...] = ("flat", "document", "system")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gistmeter.core.example import Example
-from gistmeter.core.report import Report
+from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.report.table import benchmark_table, pair_text, score_table
@@ -16,8 +16,8 @@ from gistmeter.report.table import benchmark_table, pair_text, score_table
 NO_SOURCE = "the row has no source"
 
 
-def report(*scores: Score, name: str = "speed") -> Report:
-    return Report.of(Signature.of(name, version=1, match="greedy"), scores)
+def report(*scores: Score, name: str = "speed") -> MetricResult:
+    return MetricResult.of(Signature.of(name, version=1, match="greedy"), scores)
 
 
 def cut(text: str, flag: int = 510) -> Score:

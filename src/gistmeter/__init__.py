@@ -1,49 +1,200 @@
-"""gistmeter judges summaries and simplifications as people would, and shows where they are wrong.
+"""Score summaries and simplifications with published metrics, and see where a text is wrong.
 
->>> import gistmeter
->>> metric = gistmeter.load("rouge")
->>> example = gistmeter.Example("1", "The cat sat.", references=["The cat sat down."])
->>> round(metric.score([example])[0].parts["rouge1_recall"], 2)
+>>> import gistmeter as gm
+>>> report = gm.score("rouge", candidates=["The cat sat."], references=[["The cat sat down."]])
+>>> round(report.mean, 3)
+0.857
+>>> round(report.scores[0].parts["rouge1_recall"], 2)
 0.75
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Unpack
 
+from gistmeter.core import errors
 from gistmeter.core.example import Example
-from gistmeter.core.report import Report, evaluate
+from gistmeter.core.metric import Metric
+from gistmeter.core.options import options_given
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.face import (
+    LoadWords,
+    Metrics,
+    Scored,
+    ScoreWords,
+    read_table,
+    runtime_from,
+    score_column,
+    split_words,
+    usable_metrics,
+)
+from gistmeter.models.runtime import Backend, Dtype, Runtime
+from gistmeter.report.report import Report
 
 if TYPE_CHECKING:
-    from gistmeter.core.metric import Metric
-    from gistmeter.models.runtime import Runtime
+    from gistmeter.report.correlations import Correlations
 
 __version__ = "0.1.0"
-__all__ = ["Example", "Flag", "Report", "Score", "Signature", "Span", "evaluate", "load"]
+__all__ = [
+    "Example",
+    "Flag",
+    "Metric",
+    "Report",
+    "Runtime",
+    "Score",
+    "Signature",
+    "Span",
+    "benchmark",
+    "errors",
+    "load",
+    "score",
+]
 
 
-def load(
-    name: str,
+def load(  # noqa: PLR0913 - the words of the command line
+    spec: str,
     /,
     *,
     preset: str = "mini",
     model: str | None = None,
-    runtime: "Runtime | None" = None,
-    **options: object,
-) -> "Metric":
-    """Build a metric by its name in the catalog.
+    device: str | None = None,
+    dtype: Dtype | None = None,
+    backend: Backend | None = None,
+    batch_tokens: int | None = None,
+    cache_mb: int | None = None,
+    progress: bool = True,
+    runtime: Runtime | None = None,
+    options: object = None,
+    **more: object,
+) -> Metric:
+    """Load a metric by its name.
 
     Args:
-        name: `speed`, `bertscore`, `rouge`, …; `gistmeter score --help` lists them.
-        preset: `mini` needs no network; `paper` is the paper's own setting, from the Hugging Face Hub.
+        spec: A name (`cloze`, `rouge`; `gistmeter score --help` lists them), or a name with options as on
+            the command line: `speed:against=source,value=min`.
+        preset: `mini` needs no network; `paper` is the paper's own model, from the Hugging Face Hub.
         model: Another model instead of the preset's: a folder, or a Hub id with an optional `@revision`.
-        runtime: Where and how the models run; the processor at full precision by default.
-        **options: The metric's own options, as its README lists them.
+        device: `auto` (default), `cpu`, `cuda`, `cuda:1`, …
+        dtype: `fp32` (default), `bf16`, or `int8` (OpenVINO only).
+        backend: `auto` (default), `torch` or `openvino`.
+        batch_tokens: How many tokens go through a model at once.
+        cache_mb: Most megabytes of encoded texts kept in memory; 256 by default.
+        progress: Whether work of over two seconds shows a progress bar.
+        runtime: A `Runtime` instead of device, dtype, backend, batch_tokens, cache_mb and progress.
+        options: Options of the metric: a dict, or its own type, such as
+            `gistmeter.metrics.speed.SpeedOptions(value="min")`.
+        **more: Single options of the metric, by name: `against="source"`.
 
     Raises:
-        UsageError: If a name, a preset or an option does not exist.
+        UsageError: If a name, a preset or an option does not exist; the message names the nearest one.
         ModelError: If the model cannot be found or loaded.
-    """
-    from gistmeter.catalog import build
 
-    return build(name, preset=preset, model=model, runtime=runtime, options=options)
+    >>> load("rouge:value=rouge1_f1").signature == load("rouge", value="rouge1_f1").signature
+    True
+    """
+    from gistmeter import catalog
+
+    how = {"device": device, "dtype": dtype, "backend": backend, "batch_tokens": batch_tokens}
+    chosen = runtime_from({**how, "cache_mb": cache_mb, "runtime": runtime}, progress=progress)
+    every = {**options_given(options), **more}
+    return catalog.load(spec, preset=preset, model=model, runtime=chosen, options=every)
+
+
+def score(
+    metrics: Metrics,
+    rows: object = None,
+    /,
+    *,
+    fields: Mapping[str, str] | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    **given: Unpack[ScoreWords],
+) -> Report:
+    """Score texts with one metric or several.
+
+    Args:
+        metrics: A name, a spec (`speed:against=source`), a loaded metric, or a list of them. `all` stands
+            for every metric whose model and fields are available.
+        rows: A list or generator of dicts or Examples; a pandas or polars frame, a pyarrow table, a
+            `datasets.Dataset`; a dict of columns; or the path of a file. Leave it out to
+            give columns by keyword.
+        fields: The column of each field whose column has another name: `{"candidate": "summary"}`.
+        seed: Of the bootstrap that makes the intervals.
+        progress: Whether work of over two seconds shows a progress bar.
+        **given: Columns, one entry a row: `candidates`, `sources`, `references` (each entry a list, or one
+            text), `ids`, `systems`, `doc_ids`. And for metrics given by name, the words of `load` (`preset`,
+            `model`, `device`, `dtype`, `backend`, `batch_tokens`, `cache_mb`, `runtime`) and `dimension`,
+            the quality to score.
+
+    Returns:
+        The scores in the order given. A row without a needed text has its problem instead of a value.
+
+    Raises:
+        UsageError: If a name, a preset or a keyword does not exist; the message names the nearest one.
+        MissingField: If the rows have no column that a metric needs.
+        DataError: If a file cannot be read, or columns differ in length.
+        ModelError: If a model cannot be found or loaded.
+
+    >>> rows = [{"candidate": "Rain fell.", "source": "Rain fell all day."}, {"candidate": None}]
+    >>> report = score(["extractive", "length_ratio"], rows)
+    >>> report["extractive"].mean, report["extractive"].scores[1].problem
+    (1.0, "no candidate: 'candidate' is missing or null")
+    """
+    words, columns = split_words(given)
+    table = read_table(rows, columns, fields)
+    scored = {
+        label: (metric.signature, score_column(metric, table.rows, label=label, progress=progress))
+        for label, metric in usable_metrics(metrics, words, table, progress=progress).items()
+    }
+    return Report.of(scored, [row.example for row in table.rows], seed=seed)
+
+
+def benchmark(
+    metrics: Metrics,
+    rows: object,
+    /,
+    *,
+    fields: Mapping[str, str] | None = None,
+    seed: int = 0,
+    progress: bool = True,
+    **given: Unpack[LoadWords],
+) -> "Correlations":
+    """Measure how well metrics correlate with human judgements.
+
+    Args:
+        metrics: As for `score`.
+        rows: As for `score`, with human judgements: `scores`, a dict of dimension to number, or a column
+            `scores.NAME` a dimension.
+        fields: The column of each field whose column has another name: `{"scores.fluency": "fluency"}`.
+        seed: Of the bootstrap that makes the intervals.
+        progress: Whether work of over two seconds shows a progress bar.
+        **given: For metrics given by name, the words of `load`.
+
+    Returns:
+        Pearson's, Spearman's and Kendall's correlation of every part of every metric with every dimension.
+
+    Raises:
+        DataError: If no row has a human judgement.
+
+    >>> texts = ["Rain.", "Rain fell.", "Rain fell today."]
+    >>> rows = [{"candidate": t, "source": "Rain fell today.", "scores": {"fluency": len(t)}} for t in texts]
+    >>> [round(row["pearson"], 2) for row in benchmark("length_ratio", rows) if row["part"] == "value"]
+    [1.0]
+    """
+    from gistmeter.bench.run import benchmark as correlate
+    from gistmeter.report.correlations import Correlations
+
+    words, _ = split_words(given, columns=False)
+    table = read_table(rows, {}, fields)
+    read = [row for row in table.rows if row.problem is None]
+    if not any(row.scores for row in read):
+        raise errors.DataError('no row has human scores; give each a field like scores: {"fluency": 4.3}')
+    found = []
+    for label, metric in usable_metrics(metrics, words, table, progress=progress).items():
+        scored = Scored(metric, score_column(metric, read, label=label, progress=progress))
+        found += correlate("rows", label, scored, read, seed=seed).rows
+    grouped = {
+        "document": any(row.example.doc_id for row in read),
+        "system": any(row.example.system for row in read),
+    }
+    return Correlations([row for row in found if grouped.get(str(row["level"]), True)])

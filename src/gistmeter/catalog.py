@@ -1,46 +1,74 @@
-"""From a name to a metric (an explicit match, then entry points of others), from a task to its training."""
+"""The table of names: metrics, and the tasks that recipes train. Metric specs are parsed here.
 
-from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+Each table has the form of entry points, `name: "module:object"`. Metrics of other installed packages join
+through the entry point group `gistmeter.metrics`.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
 
-from gistmeter.core.errors import UsageError
+from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.metric import Metric
-from gistmeter.core.options import options_from
+from gistmeter.core.nearest import did_you_mean
+from gistmeter.core.options import options_from, options_given
 
 if TYPE_CHECKING:
     from gistmeter.models.runtime import Runtime
 
+LOG = logging.getLogger("gistmeter")
 GROUP = "gistmeter.metrics"
-WITH_MODEL = ("maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
-WITHOUT_MODEL = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive")
-WITH_DIMENSION = ("maskeval", "sumqe")
-"""Those that can be asked for one quality."""
-TASKS = (
-    "en",
-    "fill",
-    "joint-fill",
-    "entail",
-    "frequencies",
-    "maskeval-mlm",
-    "maskeval-weighers",
-    "cloze",
-    "simplicity",
-    "sumqe",
-)
-"""What can be trained."""
+METRICS = {
+    "maskeval": "gistmeter.metrics.maskeval:build",
+    "cloze": "gistmeter.metrics.cloze:build",
+    "simplicity": "gistmeter.metrics.simplicity:build",
+    "speed": "gistmeter.metrics.speed:build",
+    "sumqe": "gistmeter.metrics.sumqe:build",
+    "bertscore": "gistmeter.metrics.controls.bertscore:build",
+    "rouge": "gistmeter.metrics.controls:Rouge",
+    "bleu": "gistmeter.metrics.controls:Bleu",
+    "chrf": "gistmeter.metrics.controls:Chrf",
+    "sari": "gistmeter.metrics.controls:Sari",
+    "length_ratio": "gistmeter.metrics.controls:LengthRatio",
+    "novelty": "gistmeter.metrics.controls:Novelty",
+    "extractive": "gistmeter.metrics.controls:Extractive",
+}
+"""A function (preset, model, runtime, options), or the class of a metric that takes `options` alone."""
+TASKS = {
+    "en": "gistmeter.training.pipeline:train_pipeline",
+    "fill": "gistmeter.training.fill:train_fill",
+    "joint-fill": "gistmeter.training.joint:train_joint",
+    "entail": "gistmeter.training.entail:train_entailment",
+    "frequencies": "gistmeter.metrics.simplicity.train_frequencies:train_frequencies",
+    "maskeval-mlm": "gistmeter.metrics.maskeval.train:train_filler",
+    "maskeval-weighers": "gistmeter.metrics.maskeval.train:train_weighers",
+    "cloze": "gistmeter.metrics.cloze.train:train_cloze",
+    "simplicity": "gistmeter.metrics.simplicity.train:train_simplicity",
+    "sumqe": "gistmeter.metrics.sumqe.train:train_rater",
+}
+"""A function (recipe, data, output, progress); the tasks in `WITHOUT_LOOP` have arguments of their own."""
 WITHOUT_LOOP = ("en", "frequencies")
-"""Those of them that have a recipe of their own kind."""
+"""Tasks with another form of recipe."""
+WITH_DIMENSION = ("maskeval", "sumqe")
+"""Metrics with an option `dimension`, the quality to score."""
+ALL = "all"
 Options = Mapping[str, object]
 Figures = dict[str, float]
-T = TypeVar("T")
+
+
+class Chosen(TypedDict, total=False):
+    """What `build` takes for every metric."""
+
+    preset: str
+    model: str | None
+    runtime: "Runtime | None"
 
 
 def names() -> list[str]:
     """Return the names of all metrics, those of other installed packages last."""
-    own = [*WITH_MODEL, *WITHOUT_MODEL]
-    return [*own, *sorted({entry.name for entry in entry_points(group=GROUP)} - set(own))]
+    return list(_entries())
 
 
 def build(
@@ -64,40 +92,109 @@ def build(
         UsageError: If a name, a preset or an option does not exist.
         ModelError: If a model cannot be found or loaded.
     """
-    if name in WITHOUT_MODEL:
-        return _without_model(name, options or {})
-    from gistmeter.models.runtime import Runtime
-
-    parts = (preset, model, runtime or Runtime(), options or {})
+    _check_name(name)
+    found = _entries()[name].load()
     built: Metric
-    match name:
-        case "maskeval":
-            from gistmeter.metrics import maskeval
+    if isinstance(found, type):
+        built = found(options_from(get_type_hints(found)["options"], options or {}))
+    else:
+        from gistmeter.models.runtime import Runtime
 
-            built = maskeval.build(*parts)
-        case "cloze":
-            from gistmeter.metrics import cloze
-
-            built = cloze.build(*parts)
-        case "simplicity":
-            from gistmeter.metrics import simplicity
-
-            built = simplicity.build(*parts)
-        case "speed":
-            from gistmeter.metrics import speed
-
-            built = speed.build(*parts)
-        case "sumqe":
-            from gistmeter.metrics import sumqe
-
-            built = sumqe.build(*parts)
-        case "bertscore":
-            from gistmeter.metrics.controls import bertscore
-
-            built = bertscore.build(*parts)
-        case _:
-            built = _from_entry_point(name, *parts)
+        built = found(preset, model, runtime or Runtime(), options or {})
     return built
+
+
+def parse_spec(text: str) -> tuple[str, dict[str, str]]:
+    """Split a metric's name from its options.
+
+    Raises:
+        UsageError: If no metric has that name, or an option has no value or is given twice.
+
+    >>> parse_spec("speed:against=source,match=optimal")
+    ('speed', {'against': 'source', 'match': 'optimal'})
+    """
+    name, _, rest = text.partition(":")
+    _check_name(name)
+    pairs = [pair.partition("=") for pair in rest.split(",") if pair]
+    if any(not equals for _, equals, _ in pairs):
+        raise UsageError(f"{text!r}: write options as name:option=value,option=value")
+    keys = [key for key, _, _ in pairs]
+    repeated = next((key for key in keys if keys.count(key) > 1), None)
+    if repeated is not None:
+        raise UsageError(f"{text!r}: {repeated} is given twice; give each option once")
+    return name, {key: value for key, _, value in pairs}
+
+
+def load(spec: str, *, options: object = None, **chosen: Unpack[Chosen]) -> Metric:
+    """Build a metric by its name or its spec.
+
+    Args:
+        spec: `speed`, or `speed:against=source,value=min`.
+        options: More options, as a mapping or as the metric's options dataclass; they win over the spec's.
+        **chosen: preset, model and runtime, as for `build`.
+
+    Raises:
+        UsageError: If a name, a preset or an option does not exist.
+        ModelError: If a model cannot be found or loaded.
+    """
+    name, own = parse_spec(spec)
+    return build(name, options={**own, **options_given(options)}, **chosen)
+
+
+def load_all(
+    specs: Iterable[str], *, dimension: str | None = None, **chosen: Unpack[Chosen]
+) -> dict[str, Metric]:
+    """Build several metrics; each is labelled with the spec that named it.
+
+    `all` stands for every metric; those whose models are not available are left out with a note.
+
+    Args:
+        specs: Names or specs.
+        dimension: The quality to score, for the metrics that know qualities; a spec's own wins.
+        **chosen: preset, model and runtime, as for `build`.
+
+    Raises:
+        UsageError: If a name, a preset or an option does not exist.
+        ModelError: If a model that was asked for by name cannot be found or loaded.
+    """
+    asked = list(specs)
+    # Parsed before any model is loaded, so that a misspelled name is reported at once.
+    every = {name: parse_spec(name) for name in names() if ALL in asked}
+    parsed = every | {spec: parse_spec(spec) for spec in asked if spec != ALL}
+    _ask_for(dimension, parsed)
+    metrics: dict[str, Metric] = {}
+    for label, (name, options) in parsed.items():
+        try:
+            metrics[label] = build(name, options=options, **chosen)
+        except ModelError as error:
+            if label in asked:
+                raise
+            LOG.info("left out: %s", error)
+    return metrics
+
+
+def _ask_for(dimension: str | None, specs: Mapping[str, tuple[str, dict[str, str]]]) -> None:
+    """Pass a dimension on to the metrics that have one, unless their own options say it."""
+    if dimension is None:
+        return
+    able = [options for name, options in specs.values() if name in WITH_DIMENSION]
+    if not able:
+        raise UsageError(f"a dimension is for {', '.join(WITH_DIMENSION)}; add one of them")
+    for options in able:
+        options.setdefault("dimension", dimension)
+
+
+def _entries() -> dict[str, EntryPoint]:
+    """Return where each metric is found: gistmeter's own first, then those of other packages by name."""
+    own = {name: EntryPoint(name, target, GROUP) for name, target in METRICS.items()}
+    others = {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in own}
+    return own | dict(sorted(others.items()))
+
+
+def _check_name(name: str) -> None:
+    known = names()
+    if name not in known:
+        raise UsageError(f"no metric {name!r}{did_you_mean(name, known)}; there are: {', '.join(known)}")
 
 
 def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, progress: bool) -> Figures:
@@ -125,91 +222,25 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
         return _train_without_loop(content, recipe, data, output, steps)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
-        raise UsageError(f"{recipe}: no task {chosen.task!r}; there are: {', '.join(TASKS)}")
+        hint = did_you_mean(chosen.task, TASKS)
+        raise UsageError(f"{recipe}: no task {chosen.task!r}{hint}; there are: {', '.join(TASKS)}")
     claim(output, chosen)
-    parts = (chosen, data or Path(str(chosen.data.get("folder", "."))), output)
-    train_task: Callable[..., Figures]
-    match chosen.task:
-        case "fill":
-            from gistmeter.training.fill import train_fill
-
-            train_task = train_fill
-        case "joint-fill":
-            from gistmeter.training.joint import train_joint
-
-            train_task = train_joint
-        case "entail":
-            from gistmeter.training.entail import train_entailment
-
-            train_task = train_entailment
-        case "maskeval-mlm":
-            from gistmeter.metrics.maskeval.train import train_filler
-
-            train_task = train_filler
-        case "maskeval-weighers":
-            from gistmeter.metrics.maskeval.train import train_weighers
-
-            train_task = train_weighers
-        case "simplicity":
-            from gistmeter.metrics.simplicity.train import train_simplicity
-
-            train_task = train_simplicity
-        case "sumqe":
-            from gistmeter.metrics.sumqe.train import train_rater
-
-            train_task = train_rater
-        case _:
-            from gistmeter.metrics.cloze.train import train_cloze
-
-            train_task = train_cloze
-    return train_task(*parts, progress=progress)
+    folder = data or Path(str(chosen.data.get("folder", ".")))
+    return _task(chosen.task)(chosen, folder, output, progress=progress)
 
 
 def _train_without_loop(
     content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
 ) -> Figures:
     if content["task"] == "en":
-        from gistmeter.training.pipeline import train_pipeline
-
         if data is not None:
             raise UsageError(f"{recipe} names its files itself; change them there, and leave --data out")
-        return train_pipeline(content, output, steps=steps)
-    from gistmeter.metrics.simplicity.train_frequencies import train_frequencies
-
+        return _task("en")(content, output, steps=steps)
     if steps is not None:
         raise UsageError(f"{recipe} counts words, which takes no steps; leave --steps out")
-    return train_frequencies(content, data or Path(), output)
+    return _task("frequencies")(content, data or Path(), output)
 
 
-def _without_model(name: str, options: Options) -> Metric:
-    from gistmeter.metrics import controls as c
-
-    def made(metric: Callable[[T], Metric], kind: type[T]) -> Metric:
-        return metric(options_from(kind, options))
-
-    match name:
-        case "rouge":
-            built = made(c.Rouge, c.RougeOptions)
-        case "bleu":
-            built = made(c.Bleu, c.BleuOptions)
-        case "chrf":
-            built = made(c.Chrf, c.ChrfOptions)
-        case "sari":
-            built = made(c.Sari, c.SariOptions)
-        case "length_ratio":
-            built = made(c.LengthRatio, c.LengthRatioOptions)
-        case "novelty":
-            built = made(c.Novelty, c.NoveltyOptions)
-        case _:
-            built = made(c.Extractive, c.ExtractiveOptions)
-    return built
-
-
-def _from_entry_point(
-    name: str, preset: str, model: str | None, runtime: "Runtime", options: Options
-) -> Metric:
-    """Build a metric of another package: its entry point is a function with these four arguments."""
-    for entry in entry_points(group=GROUP, name=name):
-        metric: Metric = entry.load()(preset, model, runtime, options)
-        return metric
-    raise UsageError(f"no metric {name!r}; there are: {', '.join(names())}")
+def _task(name: str) -> Callable[..., Figures]:
+    train: Callable[..., Figures] = EntryPoint(name, TASKS[name], "gistmeter.tasks").load()
+    return train

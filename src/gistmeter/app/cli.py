@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gistmeter import __version__
+from gistmeter.app.notes import notes_on_stderr
 from gistmeter.app.specs import METRIC_HELP
 from gistmeter.bench.render import SUITE_NAMES
 from gistmeter.catalog import TASKS
@@ -28,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     arguments = _parser().parse_args(argv)
     try:
-        code: int = arguments.run(arguments)
+        with notes_on_stderr(quiet=getattr(arguments, "quiet", False)):
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
     except GistmeterError as error:

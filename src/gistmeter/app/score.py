@@ -15,7 +15,7 @@ from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Asking, Metric
-from gistmeter.core.report import Report
+from gistmeter.core.result import MetricResult
 from gistmeter.core.row import Row
 from gistmeter.report.table import pair_text, score_table
 
@@ -149,7 +149,7 @@ def _print(
         documents = [one.row.example.doc_id for one in scored]
         columns = zip(*(one.scores for one in scored), strict=True)
         entries = [
-            (label, Report.of(metric.signature, column, documents, seed=arguments.seed))
+            (label, MetricResult.of(metric.signature, column, documents, seed=arguments.seed))
             for (label, metric), column in zip(metrics, columns, strict=False)
         ]
         text = score_table(entries)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from gistmeter import __version__, catalog
-from gistmeter.app.specs import note, parse_spec, runtime_of
+from gistmeter.app.specs import note, runtime_of
 from gistmeter.batch.formats import SUFFIXES
 from gistmeter.batch.rows import read_rows
 from gistmeter.bench.figures import draw
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--scores, --fields and --json are not for --suite; leave them out")
     only = [spec for spec in arguments.metrics if spec != ALL]
     for spec in only:
-        parse_spec(spec)
+        catalog.parse_spec(spec)
     output = Path(arguments.output or OUTPUT)
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -138,15 +138,8 @@ def _builder(arguments: argparse.Namespace) -> Build:
     def build(spec: str, model: str | None) -> Metric:
         if spec.partition(":")[0] not in catalog.names():
             raise UsageError(f"no metric {spec.partition(':')[0]!r} is installed here")
-        name, options = parse_spec(spec)
         runtime = runtime_of(arguments)
-        return catalog.build(
-            name,
-            preset=arguments.preset,
-            model=model or arguments.model,
-            runtime=runtime,
-            options=options,
-        )
+        return catalog.load(spec, preset=arguments.preset, model=model or arguments.model, runtime=runtime)
 
     return build
 

@@ -32,7 +32,7 @@ from gistmeter.bench.resampling import (
     system_draws,
     within_draws,
 )
-from gistmeter.core.report import RESAMPLES, group_weights
+from gistmeter.core.bootstrap import RESAMPLES, group_weights
 
 Level = Literal["flat", "document", "system"]
 Drawn = Literal["document", "system"]

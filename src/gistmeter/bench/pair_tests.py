@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.bench.resampling import ROUNDING, Counts, Floats, pearson_of_sums, sums
-from gistmeter.core.report import DRAWN_AT_ONCE
+from gistmeter.core.bootstrap import DRAWN_AT_ONCE
 
 Signs = NDArray[np.int8]
 SAME = 1e-9  # differences closer than this are equal: an exchange can only repeat them up to rounding

@@ -40,7 +40,7 @@ from gistmeter.bench.resampling import (
     rows_of,
     system_draws,
 )
-from gistmeter.core.report import RESAMPLES, group_weights
+from gistmeter.core.bootstrap import RESAMPLES, group_weights
 
 
 @dataclass(frozen=True, slots=True)

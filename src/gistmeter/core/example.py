@@ -1,44 +1,85 @@
-"""One text to be judged, with what it is judged against."""
+"""One text to score, with the texts it is compared with."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Literal
 
 Side = Literal["candidate", "source", "reference"]
 Need = Literal["source", "references"]
 
 
+class _NotGiven(str):
+    """The candidate of an Example that was made without one; differs from an empty text."""
+
+    __slots__ = ()
+
+
+_NOT_GIVEN = _NotGiven()
+
+
+def is_missing(value: object) -> bool:
+    """Tell whether a value stands for a missing one: None, NaN, or what pandas writes for them.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    if isinstance(value, str):
+        return False
+    if isinstance(value, Real):
+        return bool(value != value)  # noqa: PLR0124 - NaN of any number type, numpy's too
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A candidate text and what is known about it.
 
+    A missing text (None or NaN) is accepted: a missing candidate or reference becomes an empty text, which
+    a metric reports as the problem of this example.
+
     Args:
-        id: Names the row; returned with its score.
-        candidate: The summary or simplification to judge.
+        id: Names the row; returned with its score. `gistmeter.score` numbers examples without an id by
+            their position, from 1.
+        candidate: The summary or simplification to score.
         source: The text it was made from.
         references: Texts that people wrote for the same source.
-        system: What produced the candidate; groups rows at system level.
-        doc_id: Which document the row is about; groups rows at document level and in bootstraps.
+        system: The system that wrote the candidate; groups rows at system level.
+        doc_id: The document that the row is about; groups rows at document level and in bootstraps.
 
     Raises:
-        TypeError: If `candidate` is not a text, or `references` is one text instead of several.
+        TypeError: If there is no candidate, a text is not a string, or `references` is one text.
 
     >>> Example("1", "A cat sat.", references=["A cat was sitting."]).references
     ('A cat was sitting.',)
+    >>> Example(candidate="A cat sat.").id
+    ''
     """
 
-    id: str
-    candidate: str
+    id: str = ""
+    candidate: str = _NOT_GIVEN
     source: str | None = None
     references: Sequence[str] = ()
     system: str | None = None
     doc_id: str | None = None
 
     def __post_init__(self) -> None:
-        references: object = self.references  # a caller without a type checker may hand in one text
-        if isinstance(references, str):
+        if self.candidate is _NOT_GIVEN:
+            raise TypeError("an Example needs a candidate; write Example(candidate=TEXT)")
+        references: object = self.references  # a caller without a type checker may pass anything
+        if isinstance(references, str) and references:
             raise TypeError("references must be a list of texts, not one text")
-        object.__setattr__(self, "references", tuple(self.references))
+        given = () if is_missing(references) else self.references
+        known = {
+            "id": _label(self.id) or "",
+            "candidate": "" if is_missing(self.candidate) else self.candidate,
+            "source": None if is_missing(self.source) else self.source,
+            "references": tuple("" if is_missing(text) else text for text in given),
+            "system": _label(self.system),
+            "doc_id": _label(self.doc_id),
+        }
+        for name, value in known.items():
+            object.__setattr__(self, name, value)
         for side, _, text in self.texts():
             if not isinstance(text, str):
                 raise TypeError(f"{side} must be a text, not {type(text).__name__}")
@@ -50,3 +91,7 @@ class Example:
             yield "source", 0, self.source
         for index, reference in enumerate(self.references):
             yield "reference", index, reference
+
+
+def _label(value: object) -> str | None:
+    return None if is_missing(value) else str(value)

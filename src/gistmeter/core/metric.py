@@ -10,6 +10,7 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 
 
+@runtime_checkable
 class Metric(Protocol):
     """Scores examples one by one.
 

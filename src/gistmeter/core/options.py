@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 from gistmeter.core.errors import UsageError
+from gistmeter.core.nearest import did_you_mean
 
 T = TypeVar("T")
+WORDS = ("preset", "model", "device", "dtype", "backend", "batch_tokens", "cache_mb", "runtime", "options")
+"""What `gistmeter.load` and the command line know besides the options of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +47,10 @@ def options_from(cls: type[T], given: Mapping[str, object]) -> T:
     gistmeter.core.errors.UsageError: match=best: choose one of greedy, optimal
     """
     hints = get_type_hints(cls)
-    unknown = [name for name in given if name not in hints]
-    if unknown:
-        known = ", ".join(hints) or "none"
-        raise UsageError(f"no option {unknown[0]!r} here; there are: {known}")
+    for name in given:
+        if name not in hints:
+            hint = did_you_mean(name, [*hints, *WORDS])
+            raise UsageError(f"no option {name!r} here{hint}; there are: {', '.join(hints) or 'none'}")
     return cls(**{name: _convert(name, value, hints[name]) for name, value in given.items()})
 
 
@@ -60,6 +63,23 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
     if name not in presets:
         raise UsageError(f"{metric} has no preset {name!r}; there are: {', '.join(presets)}")
     return presets[name]
+
+
+def options_given(options: object) -> dict[str, object]:
+    """Return the names and values of options, given as a mapping or as a metric's options dataclass.
+
+    A dataclass says everything: all of its fields are given, also those at their defaults.
+
+    Raises:
+        UsageError: If it is neither.
+    """
+    if options is None:
+        return {}
+    if isinstance(options, Mapping):
+        return {str(name): value for name, value in options.items()}
+    if dataclasses.is_dataclass(options) and not isinstance(options, type):
+        return {each.name: getattr(options, each.name) for each in dataclasses.fields(options)}
+    raise UsageError(f"options must be a dict or an options object, not {options!r}")
 
 
 def options_text(options: Any) -> dict[str, str]:  # noqa: ANN401 - any dataclass instance

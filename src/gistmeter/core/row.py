@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 
 from gistmeter.core.example import Example
 
+FIELDS = ("id", "candidate", "source", "references", "system", "doc_id", "scores")
+"""The fields of a row, in the order in which documents list them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

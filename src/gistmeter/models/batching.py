@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import NoReturn, TypeVar
 
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from gistmeter.core.deadline import check_deadline
 from gistmeter.core.errors import GistmeterError

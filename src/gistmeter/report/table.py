@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from tabulate import tabulate
 
 from gistmeter.core.example import Example
-from gistmeter.core.report import Report
+from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Score, Span
 
 UNDEFINED = "—"
@@ -19,7 +19,7 @@ METRICS = 6  # side by side in a table of examples
 DIMENSIONS = 4  # side by side in a table of correlations
 NOTES = 20  # lines of them before the rest is only counted
 
-Entries = Sequence[tuple[str, Report]]
+Entries = Sequence[tuple[str, MetricResult]]
 Figures = Mapping[str, Any]
 T = TypeVar("T")
 
@@ -31,11 +31,11 @@ def score_table(entries: Entries, *, examples_limit: int = 20) -> str:
     the means with their 95 % intervals, the flags and problems, and the signatures.
 
     Args:
-        entries: (label, report) of each metric, over the same examples.
+        entries: (label, result) of each metric, over the same examples.
         examples_limit: With more examples only the summary is shown.
 
     >>> from gistmeter.core.signature import Signature
-    >>> report = Report.of(Signature.of("chrf", version=1), [Score("1", 0.75), Score("2", 0.5)])
+    >>> report = MetricResult.of(Signature.of("chrf", version=1), [Score("1", 0.75), Score("2", 0.5)])
     >>> print(score_table([("chrf", report)]))
     id      chrf
     ----  ------

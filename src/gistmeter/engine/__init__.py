@@ -1,0 +1,1 @@
+"""Where scoring runs, and how far it is."""

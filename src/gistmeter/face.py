@@ -1,0 +1,212 @@
+"""What `load`, `score` and `benchmark` share: their keywords, and how metrics and rows may be given."""
+
+import logging
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypedDict
+
+from gistmeter import catalog
+from gistmeter.core.errors import MissingField, UsageError
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import Metric
+from gistmeter.core.nearest import did_you_mean
+from gistmeter.core.row import Row
+from gistmeter.core.score import Score
+from gistmeter.core.signature import Signature
+from gistmeter.io.frames import Table, as_list, table_from
+from gistmeter.models.runtime import Backend, Dtype, Runtime
+
+LOG = logging.getLogger("gistmeter")
+Metrics = str | Metric | Iterable[str | Metric]
+Words = dict[str, Any]
+COLUMNS = {
+    "candidates": "candidate",
+    "sources": "source",
+    "references": "references",
+    "ids": "id",
+    "systems": "system",
+    "doc_ids": "doc_id",
+}
+"""The keyword of each column of texts or labels, and the field it holds."""
+
+
+class LoadWords(TypedDict, total=False):
+    """How metrics given by name are loaded: the words of the command line."""
+
+    preset: str
+    model: str | None
+    dimension: str | None
+    device: str
+    dtype: Dtype
+    backend: Backend
+    batch_tokens: int | None
+    cache_mb: int
+    runtime: Runtime | None
+
+
+class ScoreWords(LoadWords, total=False):
+    """Columns of texts and labels, one entry a row, besides how metrics are loaded."""
+
+    candidates: Iterable[str | None]
+    sources: Iterable[str | None] | None
+    references: Iterable[str | Iterable[str | None] | None] | None
+    ids: Iterable[object] | None
+    systems: Iterable[object] | None
+    doc_ids: Iterable[object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A metric whose scores of some rows are known.
+
+    Args:
+        metric: What scored them.
+        scores: One a row.
+    """
+
+    metric: Metric
+    scores: Sequence[Score]
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The metric's needs."""
+        return self.metric.needs
+
+    @property
+    def signature(self) -> Signature:
+        """The metric's signature."""
+        return self.metric.signature
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Return the scores, which are those of the examples."""
+        return list(self.scores)
+
+
+def split_words(given: Mapping[str, Any], *, columns: bool = True) -> tuple[Words, Words]:
+    """Split keywords into those of `load` and columns, which are left out where they are None.
+
+    Raises:
+        UsageError: If a keyword does not exist; the message names the nearest one.
+    """
+    allowed = [*(COLUMNS if columns else ()), *LoadWords.__annotations__]
+    for name in given:
+        if name not in allowed:
+            hint = did_you_mean(name, [*allowed, "fields", "seed", "progress"])
+            raise UsageError(f"no keyword {name!r}{hint}; there are: {', '.join(allowed)}")
+    words = {name: value for name, value in given.items() if name not in COLUMNS}
+    return words, {name: given[name] for name in COLUMNS if given.get(name) is not None}
+
+
+def runtime_from(words: Mapping[str, Any], *, progress: bool) -> Runtime:
+    """Return where and how models run.
+
+    Args:
+        words: `runtime`, or any fields of a `Runtime`; None stands for its default.
+        progress: Whether models show progress, unless there is a `runtime`.
+
+    Raises:
+        UsageError: If there are both, or a value does not exist.
+    """
+    given = {name: value for name, value in words.items() if value is not None}
+    runtime = given.pop("runtime", None)
+    if runtime is None:
+        return Runtime(**given, progress=progress)
+    if given:
+        raise UsageError(f"give runtime or {' and '.join(given)}, not both")
+    if not isinstance(runtime, Runtime):
+        raise UsageError(f"runtime must be a gistmeter.Runtime, not {type(runtime).__name__}")
+    return runtime
+
+
+def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -> Table:
+    """Return the rows to score, from rows, a file or columns.
+
+    Raises:
+        UsageError: If there are none, or both rows and columns.
+    """
+    if rows is None and not columns:
+        raise UsageError("there is nothing to score; give rows, or candidates=[…]")
+    if columns and (rows is not None or fields):
+        raise UsageError(f"give rows (with or without fields), or {', '.join(columns)}; not both")
+    if columns:
+        return table_from({COLUMNS[name]: as_list(name, values) for name, values in columns.items()})
+    if isinstance(rows, str | PathLike):
+        from gistmeter.batch.rows import read_rows
+
+        return Table(list(read_rows(str(rows), fields=fields or {})))
+    return table_from(rows, fields=fields)
+
+
+def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bool) -> dict[str, Metric]:
+    """Return metrics by their labels, loading those given by name.
+
+    A loaded metric is labelled with its name, and with a number where that is taken.
+
+    Args:
+        metrics: A name, a spec, a metric, or several.
+        words: Of `load`.
+        table: What they will score. Of the metrics that `all` stands for, those that need other columns are
+            left out.
+        progress: Whether models show progress.
+
+    Raises:
+        UsageError: If something is neither a name nor a metric, or the words are not for it.
+        MissingField: If there is no column for what a metric needs.
+        ModelError: If a model cannot be found or loaded.
+    """
+    asked = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
+    specs = [metric for metric in asked if isinstance(metric, str)]
+    if words and not specs:
+        raise UsageError(f"{', '.join(words)}: for metrics given by name; these are loaded already")
+    loaded = _load(specs, dict(words), progress=progress) if specs else {}
+    found: dict[str, Metric] = {}
+    for metric in asked:
+        if metric == catalog.ALL:
+            found |= {label: each for label, each in loaded.items() if label not in found}
+        elif isinstance(metric, str):
+            found[metric] = loaded[metric]
+        elif isinstance(metric, Metric) and not isinstance(metric, type):
+            found[_free_label(metric.name, {*found, *specs})] = metric
+        else:
+            raise UsageError(f"a metric must be a name, a spec or a loaded metric, not {metric!r}")
+    return {label: metric for label, metric in found.items() if _fits(label, metric, table, specs)}
+
+
+def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:
+    """Score rows with one metric, chunk by chunk, under a progress bar."""
+    from gistmeter.batch.local import score_rows
+    from gistmeter.engine.progress import rows_bar
+
+    column: list[Score] = []
+    with rows_bar(len(rows), label=label, shown=progress) as bar:
+        for chunk in score_rows([metric], rows):
+            column += [scored.scores[0] for scored in chunk]
+            bar.update(len(chunk))
+    return column
+
+
+def _load(specs: Sequence[str], words: Words, *, progress: bool) -> dict[str, Metric]:
+    own = {name: words.pop(name) for name in ("preset", "model", "dimension") if name in words}
+    return catalog.load_all(specs, runtime=runtime_from(words, progress=progress), **own)
+
+
+def _free_label(name: str, taken: Collection[str]) -> str:
+    labels = [name, *(f"{name} ({number})" for number in range(2, len(taken) + 2))]
+    return next(label for label in labels if label not in taken)
+
+
+def _fits(label: str, metric: Metric, table: Table, specs: Sequence[str]) -> bool:
+    try:
+        table.check(label, metric.needs)
+    except MissingField as error:
+        if catalog.ALL not in specs or label in specs:
+            raise
+        LOG.info("left out: %s", error)
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Rows in and out: from files and from data in memory."""
