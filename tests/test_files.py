@@ -67,7 +67,9 @@ def test_an_output_is_checked_without_touching_it(tmp_path: Path) -> None:
 
 def test_the_second_writer_is_refused_and_the_lock_ends_with_the_process(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    hold = f"from gistmeter.batch.files import locked\nwith locked({str(path)!r}): print('in', flush=True); input()"
+    hold = (
+        f"from gistmeter.batch.files import *\nwith locked({str(path)!r}): print('in', flush=True); input()"
+    )
     first = subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert first.stdout is not None and first.stdout.readline() == b"in\n"
     with pytest.raises(UsageError, match="another run writes"), locked(path):

@@ -87,7 +87,18 @@ def _add_score(commands: Commands) -> None:
     )
     rows = score.add_argument_group("rows")
     rows.add_argument("-i", "--input", metavar="FILE", help="jsonl, csv, tsv, parquet, .gz; - reads jsonl")
-    rows.add_argument("-o", "--output", metavar="FILE", help="write a line a row and metric; - prints them")
+    rows.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="jsonl, csv, parquet, .gz: a line a row and metric; - prints jsonl",
+    )
+    _add_fate(rows)
+    spans = rows.add_mutually_exclusive_group()
+    spans.add_argument(
+        "--spans", metavar="WHICH", default="all", help="all (default), none or worst=N a score"
+    )
+    spans.add_argument("--no-spans", dest="spans", action="store_const", const="none", help="as --spans none")
     pair = score.add_argument_group("one pair")
     for side in ("candidate", "source"):
         pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
@@ -96,6 +107,13 @@ def _add_score(commands: Commands) -> None:
     pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
     _add_common(score)
     score.set_defaults(run=_run_score)
+
+
+def _add_fate(group: argparse._ArgumentGroup) -> None:
+    """Add what becomes of an output that is there already."""
+    fate = group.add_mutually_exclusive_group()
+    fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
+    fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
 
 
 def _add_benchmark(commands: Commands) -> None:

@@ -37,24 +37,30 @@ def check_output(name: AnyPath, *, inputs: Iterable[AnyPath | None] = ()) -> Non
         UsageError: If it is one of the inputs.
         DataError: If it is a folder, its folder is missing, or it may not be written.
     """
-    try:
-        mode = os.stat(name).st_mode
-    except FileNotFoundError:
-        mode = None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot write {name}: {said(error)}") from None
-    if mode is not None and stat.S_ISDIR(mode):
-        raise DataError(f"{name} is a folder; name a file in it")
+    exists = _is_file(name)
     for given in inputs:
         if given not in (None, "-") and _same(name, given):
             raise UsageError(f"{name} is an input and would be replaced; choose another output")
     folder = Path(os.path.realpath(name)).parent
     if not folder.is_dir():
         raise DataError(f"cannot write {name}: make the folder {Path(name).parent} first")
-    if mode is not None and not os.access(name, os.W_OK):
+    if exists and not os.access(name, os.W_OK):
         raise DataError(f"cannot write {name}: it is read-only")
     if not is_stream(name) and not os.access(folder, os.W_OK | os.X_OK):
         raise DataError(f"cannot write {name}: no new file may be made in {folder}")
+
+
+def _is_file(name: AnyPath) -> bool:
+    """Return whether something that is no folder has that name."""
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot write {name}: {said(error)}") from None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{name} is a folder; name a file in it")
+    return True
 
 
 def _same(one: AnyPath, other: AnyPath | None) -> bool:
