@@ -2,13 +2,14 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
 from gistmeter.app.specs import build_metrics, note
-from gistmeter.batch.files import is_stream
+from gistmeter.batch.cache import ScoreCache
 from gistmeter.batch.formats import check_input
+from gistmeter.batch.kept import Kept
 from gistmeter.batch.local import Labelled, Scored, score_rows
 from gistmeter.batch.output import parse_spans
 from gistmeter.batch.rows import parse_fields, read_rows
@@ -33,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
     # Opened before the models are loaded: an output that cannot be written is better known at once.
     with open_sink(arguments.output, _writing(arguments)) as sink:
-        metrics = build_metrics(arguments)
+        metrics = _kept(build_metrics(arguments), arguments)
         scored = _score(metrics, rows, sink, arguments)
         if not scored:
             raise DataError("there are no rows to score")
@@ -41,6 +42,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output != "-":
         _print(metrics, scored, arguments, one_pair)
     return _exit_code(metrics, scored, arguments)
+
+
+def _kept(metrics: Labelled, arguments: argparse.Namespace) -> Labelled:
+    """Return metrics that do not score again what they have scored before, if asked for."""
+    if not arguments.cache:
+        return metrics
+    cache = ScoreCache(
+        arguments.cache, megabytes=arguments.cache_size, note=lambda text: note(arguments, text)
+    )
+    return [(label, Kept(metric, cache)) for label, metric in metrics]
 
 
 def _writing(arguments: argparse.Namespace) -> Writing:
@@ -103,16 +114,10 @@ def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argpar
             sink.write(chunk)
             kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
     except KeyboardInterrupt:
-        note(arguments, f"gistmeter: stopped after {len(kept)} rows{_where(kept, arguments.output)}")
+        safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
+        note(arguments, f"gistmeter: stopped after {len(kept)} rows{safe if sink.safe else ''}")
         raise
     return kept
-
-
-def _where(kept: Sequence[Scored], output: str | None) -> str:
-    """Say where the rows of a stopped run are."""
-    if not kept or output in (None, "-") or is_stream(output):
-        return ""
-    return f"; they are in {output}.part, --resume goes on after them"
 
 
 KEPT_WHOLE = 1000

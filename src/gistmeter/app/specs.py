@@ -1,10 +1,10 @@
 """Metrics as named on the command line: `name`, or `name:option=value,option=value`."""
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from gistmeter import catalog
+from gistmeter.app.ends import say
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.metric import Metric
 
@@ -87,4 +87,4 @@ def _ask_for(dimension: str | None, specs: dict[str, tuple[str, dict[str, str]]]
 def note(arguments: argparse.Namespace, text: str) -> None:
     """Say something on standard error, unless asked to be quiet."""
     if not arguments.quiet:
-        print(text, file=sys.stderr, flush=True)  # noqa: T201
+        say(text)

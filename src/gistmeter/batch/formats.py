@@ -13,6 +13,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from gistmeter.batch.cells import comma_cells, tab_cells
@@ -60,6 +61,22 @@ def check_input(name: str) -> None:
         raise DataError(f"{name} is a folder; name a file in it")
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise DataError(f"{name} is a device; name a file or a pipe")
+
+
+def files_in(name: str) -> list[Path]:
+    """Return a file, or the files of a folder.
+
+    Raises:
+        DataError: If it is not there or cannot be read.
+    """
+    try:
+        return sorted(Path(name).iterdir())
+    except NotADirectoryError:
+        return [Path(name)]
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {name}: {reason(error)}") from None
 
 
 def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:

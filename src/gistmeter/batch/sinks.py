@@ -21,7 +21,14 @@ from gistmeter.core.row import Row
 
 
 class Sink(Protocol):
-    """Takes scores in input order."""
+    """Takes scores in input order.
+
+    Attributes:
+        safe: How many rows a run that is stopped now leaves behind for --resume.
+    """
+
+    @property
+    def safe(self) -> int: ...
 
     def begin(self, metrics: Labelled) -> None:
         """Say what makes the scores."""
@@ -55,6 +62,11 @@ class Writing:
 
 class Nowhere:
     """Takes scores and writes nothing."""
+
+    @property
+    def safe(self) -> int:
+        """None of them."""
+        return 0
 
     def begin(self, metrics: Labelled) -> None:
         """Do nothing."""
@@ -108,6 +120,10 @@ class _File(Nowhere):
         self._name, self._kind, self._journal, self._spans = name, kind, journal, spans
         self._metrics: Labelled = ()
         self._packed = name.lower().endswith(".gz")
+
+    @property
+    def safe(self) -> int:
+        return self._journal.rows
 
     def begin(self, metrics: Labelled) -> None:
         self._metrics = metrics
