@@ -21,14 +21,11 @@ from gistmeter.core.row import Row
 
 
 class Sink(Protocol):
-    """Takes scores in input order.
-
-    Attributes:
-        safe: How many rows a run that is stopped now leaves behind for --resume.
-    """
+    """Takes scores in input order."""
 
     @property
-    def safe(self) -> int: ...
+    def safe(self) -> int:
+        """How many rows a run that is stopped now leaves behind for --resume."""
 
     def begin(self, metrics: Labelled) -> None:
         """Say what makes the scores."""
