@@ -215,6 +215,10 @@ class ScoreCache:
         """Close the file."""
         self._base.close()
 
+    def __del__(self) -> None:
+        with suppress(AttributeError):  # it could not be opened
+            self.close()
+
 
 def _checksum(signature: str, text: str, head: bytes, packed: bytes) -> int:
     return zlib.crc32(packed, zlib.crc32(head, zlib.crc32(f"{signature} {text}".encode())))

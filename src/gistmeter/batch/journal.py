@@ -14,6 +14,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ class Journal:
         self._head: Mapping[str, object] | None = None
         self._end = 0  # of the part of the log that can be read
         self._synced = time.monotonic()
+        self._open: list[RawIOBase] = []
         self._read()
 
     @property
@@ -113,8 +115,9 @@ class Journal:
             )
         fresh = not self.chunks
         with files.failing_as(self.part):
-            self._part = files.opened(self.part, "wb" if fresh else "r+b")
-            self._log = files.opened(self.log, "wb" if fresh else "r+b")
+            for path in (self.part, self.log):
+                self._open.append(files.opened(path, "wb" if fresh else "r+b"))
+            self._part, self._log = self._open
             if fresh:
                 files.write_all(self._log, json.dumps(head).encode() + b"\n")
             else:
@@ -168,12 +171,10 @@ class Journal:
         self.log.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Put what there is onto the disk; a journal without rows is removed."""
-        if not hasattr(self, "_part"):
-            return
-        self._part.close()
-        self._log.close()
-        if not self.chunks:
+        """Close the files; a journal without rows is removed."""
+        for file in self._open:
+            file.close()
+        if self._open and not self.chunks:
             self.remove()
 
     def remove(self) -> None:
