@@ -265,6 +265,9 @@ def _flat(figures: list[dict[str, Any]], metric: str, dimension: str = "q") -> d
 def _benchmark(data: Path, *arguments: str) -> list[dict[str, Any]]:
     """Run the command quietly and return its figures."""
     out = data.parent / "figures.json"
-    assert main(["benchmark", *arguments, "--data", str(data), "--json", str(out), "--quiet"]) == 0
+    assert (
+        main(["benchmark", *arguments, "--data", str(data), "--json", str(out), "--quiet", "--overwrite"])
+        == 0
+    )
     figures: list[dict[str, Any]] = json.loads(out.read_text(encoding="utf-8"))
     return figures

@@ -1,15 +1,18 @@
-"""SIGKILL at random moments of a training; `benchmarks/kill_train.py` does it fifty times."""
+"""SIGKILL of real runs; `python -m tests.kills --kills 50` does the same fifty times a command."""
 
-import sys
+import random
 from pathlib import Path
 
 import pytest
 
-from tests.killing import kill_training, prepare
+from tests.kills import CASES, Case, kill_case, make_rows
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="no fork server")
-def test_three_kills_change_no_byte(tmp_path: Path) -> None:
-    hits, _ = kill_training(prepare(tmp_path), 3, seed=1)
-    assert hits, "no kill came in time"
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_killed_run_goes_on_and_ends_in_the_same_bytes(case: Case, tmp_path: Path) -> None:
+    data = tmp_path / "summeval.jsonl"
+    make_rows(data, 300)
+    counts = kill_case(case, data, 3, random.Random(1))
+    assert counts["kills"] >= 3
+    assert (counts["failed"], counts["other bytes"], counts["left behind"]) == (0, 0, 0)

@@ -4,17 +4,22 @@ import csv
 import gzip
 import io
 import json
+import os
+import re
+import subprocess
 import sys
 import tempfile
 import tracemalloc
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gistmeter.batch import formats
 from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.core.errors import DataError, MissingExtra, UsageError
 from gistmeter.core.example import Example
@@ -60,9 +65,16 @@ def write_jsonl(path: Path, records: Sequence[Mapping[str, object]]) -> None:
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
+def write_tabs(path: Path, records: Sequence[Mapping[str, object]]) -> None:
+    rows = [list(records[0]), *(list(record.values()) for record in records)]
+    cells = [[json.dumps(v) if isinstance(v, list | dict) else v or "" for v in row] for row in rows]
+    data = "".join("\t".join(map(str, row)) + "\n" for row in cells).encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+
+
 def write_cells(path: Path, records: Sequence[Mapping[str, object]]) -> None:
     buffer = io.StringIO()
-    writer = csv.writer(buffer, delimiter="\t" if ".tsv" in path.name else ",")
+    writer = csv.writer(buffer)
     writer.writerow(records[0])
     for record in records:
         cells = [
@@ -84,9 +96,7 @@ def write_parquet(path: Path, records: Sequence[Mapping[str, object]]) -> None:
     pq.write_table(pa.table(columns, schema=pa.schema(types.items())), path)
 
 
-@pytest.mark.parametrize(
-    "name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.csv.gz", "a.tsv", "a.tsv.gz", "A.JSONL", "a.parquet"]
-)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.csv.gz", "A.JSONL", "a.parquet"])
 @settings(max_examples=40, deadline=None)
 @given(rows=rows_of_any_text)
 def test_rows_come_back_from_every_format(name: str, rows: list[Row]) -> None:
@@ -94,6 +104,25 @@ def test_rows_come_back_from_every_format(name: str, rows: list[Row]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         write(path, [as_record(row) for row in rows])
+        assert list(read_rows(path)) == rows
+
+
+def without_line_ends(row: Row) -> Row:
+    def flat(text: str | None) -> str | None:
+        return text and re.sub("[\t\r\n]", "·", text)
+
+    example = row.example
+    texts = {name: flat(getattr(example, name)) for name in ("id", "candidate", "source", "system", "doc_id")}
+    return replace(row, example=replace(example, **texts))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.tsv.gz"])
+@settings(max_examples=40, deadline=None)
+@given(rows=rows_of_any_text.map(lambda rows: [without_line_ends(row) for row in rows]))
+def test_rows_of_tsv_come_back_and_quotes_are_text(name: str, rows: list[Row]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write_tabs(path, [as_record(row) for row in rows])
         assert list(read_rows(path)) == rows
 
 
@@ -207,9 +236,75 @@ def test_a_bad_line_of_cells_stops_no_other(tmp_path: Path, line: str, said: str
     assert said in str(rows[1].problem)
 
 
-def test_a_quote_that_is_never_closed_is_a_bad_line(tmp_path: Path) -> None:
-    rows = read(tmp_path, 'candidate\nGood.\n"Open\nSwallowed.\n', "rows.csv")
-    assert [row.problem is None for row in rows] == [True, False]
+def test_a_quote_that_is_never_closed_costs_its_own_line(tmp_path: Path) -> None:
+    for lines in (1, 51, 1500):
+        text = "candidate,source\nGood.,s\n" + '"Open,s\n' + "Swallowed before.,s\n" * lines
+        problems = [row.problem for row in read(tmp_path, text, "rows.csv")]
+        assert len(problems) == 2 + lines
+        assert [at for at, problem in enumerate(problems) if problem] == [1]
+        assert str(problems[1]).startswith("line 3: quotes or cells out of order: unexpected end of data")
+    text = 'candidate,source\n"Open,s\nOne.,s\n"Quoted, too.",s\nTwo.,s\n'
+    rows = read(tmp_path, text, "rows.csv")
+    assert [row.problem is None for row in rows] == [False, True, True, True]
+    assert rows[2].example.candidate == "Quoted, too."
+
+
+def test_a_cell_over_ten_lines_is_one_bad_row(tmp_path: Path) -> None:
+    for lines, bad in ((10, False), (11, True), (40, True)):
+        cell = "\n".join(f"line {n}" for n in range(lines))
+        rows = read(tmp_path, f'candidate,source\n"{cell}",s\nNext.,s\n', "rows.csv")
+        assert [row.problem is not None for row in rows] == [bad, False]
+        if bad:
+            said = f"line 2: the row spans lines 2 to {1 + lines}, over 10; write such texts as jsonl"
+            assert rows[0].problem == said
+
+
+@pytest.mark.parametrize("quote", ['"', '""', "'"])
+def test_an_opening_quote_in_tsv_swallows_nothing(tmp_path: Path, quote: str) -> None:
+    lines = [f"{quote if n == 40 else ''}Row {n}.\ts" for n in range(800)]
+    rows = read(tmp_path, "candidate\tsource\n" + "\n".join(lines), "rows.tsv")
+    assert [row.example.candidate for row in rows] == [line.partition("\t")[0] for line in lines]
+
+
+def test_an_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(formats, "LONGEST_LINE", 1000)
+    with pytest.raises(DataError, match="a line is longer than 1,000 characters"):
+        read(tmp_path, b"\0" * 5000)
+    good, last = read(tmp_path, '{"candidate": "A."}\n' + "x" * 5000)
+    assert good.example.candidate == "A."
+    assert "a line is longer than 1,000" in str(last.problem)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device of zeros")
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet"])
+def test_a_device_is_refused_and_a_pipe_is_read_as_it_comes(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="is a device; name a file or a pipe"):
+        read_rows(path)
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", f"printf 'candidate\\nA.\\n' > {pipe}"])
+    assert [row.example.candidate for row in read_rows(pipe)] == ["A."]
+    assert writer.wait(timeout=20) == 0
+
+
+def test_standard_input_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="standard input is closed"):
+        list(read_rows("-"))
+
+
+def test_a_time_that_python_cannot_hold_costs_its_own_row(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    times = pa.array([0, 10**13, 0], pa.timestamp("s"))
+    pq.write_table(pa.table({"candidate": ["A.", "B.", "C."], "scores.when": times}), path)
+    rows = list(read_rows(path))
+    assert [row.problem is None for row in rows] == [True, False, True]
+    assert str(rows[1].problem).startswith("row 2: a value that cannot be read: ")
 
 
 def test_a_cell_may_be_longer_than_the_csv_library_likes(tmp_path: Path) -> None:

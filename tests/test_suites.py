@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import pearsonr
 
+from gistmeter.batch.cache import ScoreCache
 from gistmeter.bench.render import document, markdown, to_json
 from gistmeter.bench.suite import Case, Line, Result
 from gistmeter.bench.suites import SUITES
@@ -91,7 +92,7 @@ def build(spec: str, model: str | None) -> Metric:
 def bench(tmp_path: Path, keys: Sequence[str], only: Sequence[str] = ()) -> Bench:
     every = ("speed", "chrf", "maskeval")
     rows = {key: rows_of(key) for key in keys}
-    return Bench(rows, {}, build, tmp_path, only=only, every=every)
+    return Bench(rows, {}, build, ScoreCache(tmp_path), only=only, every=every)
 
 
 @pytest.fixture

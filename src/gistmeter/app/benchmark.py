@@ -1,7 +1,6 @@
 """`gistmeter benchmark`."""
 
 import argparse
-import json
 import math
 import sys
 from collections import Counter
@@ -10,8 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from gistmeter.app.figures_file import Figures, open_figures
 from gistmeter.app.specs import build_metrics, note
-from gistmeter.batch.formats import SUFFIXES
+from gistmeter.batch.formats import SUFFIXES, files_in
 from gistmeter.batch.rows import parse_fields, read_rows
 from gistmeter.batch.scores_file import ScoresFile
 from gistmeter.bench.remarks import remarks
@@ -23,8 +23,6 @@ from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.report.pairs import pairs_table
 from gistmeter.report.table import benchmark_table
-
-Figures = list[dict[str, object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,34 +41,31 @@ class _TaskFile:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score every task, correlate, print tables; write the figures after each metric."""
+    """Score every task, correlate, print tables; write the figures when all are there."""
     if not arguments.metrics and not arguments.scores:
         raise UsageError("name a METRIC, or a file with --scores")
-    found = [_read(path, arguments) for path in _files(arguments.data)]
-    judged = _judged(found, arguments.data)
-    own = _own_metrics(found, arguments)
-    _write(arguments.json, [])  # a folder that cannot be written is better known before scoring
-    for file in judged:
-        for remark in remarks(file.task, file.rows):
-            note(arguments, f"{file.name}: {remark}")
-    figures: Figures = []
-    metrics = build_metrics(arguments)
-    everywhere = [(label, {file.name: metric for file in judged}) for label, metric in metrics]
-    measured: dict[str, dict[str, Result]] = {file.name: {} for file in judged}
-    for label, by_file in own + everywhere:
+    paths = _files(arguments.data)
+    with open_figures(arguments.json, [*paths, *arguments.scores], arguments) as output:
+        found = [_read(path, arguments) for path in paths]
+        judged = _judged(found, arguments.data)
+        own = _own_metrics(found, arguments)
         for file in judged:
-            if file.name in by_file:
+            for remark in remarks(file.task, file.rows):
+                note(arguments, f"{file.name}: {remark}")
+        kept = output.kept(build_metrics(arguments))
+        metrics = own + [(label, {file.name: metric for file in judged}) for label, metric in kept]
+        measured: dict[str, dict[str, Result]] = {file.name: {} for file in judged}
+        figures: Figures = []
+        for label, by_file in metrics:
+            for file in (file for file in judged if file.name in by_file):
                 result = _measured(file, label, by_file[file.name], arguments)
                 measured[file.name][label] = result
                 figures += [row for row in result.rows if row["level"] in file.task.levels]
-                _write(arguments.json, figures)
+        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], arguments)]
+        output.finish(figures, pairs)
     shown = [row | {"dimension": _shown(row, judged)} for row in figures]
     sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
-    if arguments.compare:
-        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], arguments)]
-        _print_pairs(pairs)
-        # Beside the correlations, whose rows all have one form.
-        _write(arguments.json and str(Path(arguments.json).with_suffix(".pairs.json")), pairs)
+    _print_pairs(pairs)
     return 0
 
 
@@ -89,7 +84,9 @@ def _print_pairs(pairs: Figures) -> None:
 
 
 def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argparse.Namespace) -> Figures:
-    """Return how far every two metrics' agreement with people differs, quality by quality."""
+    """Return how far every two metrics' agreement with people differs, quality by quality, if asked for."""
+    if not arguments.compare:
+        return []
     columns = {label: result.values for label, result in results.items()}
     signatures = {label: str(result.rows[0]["signature"]) for label, result in results.items()}
     documents = [row.example.doc_id for row in file.rows]
@@ -111,10 +108,8 @@ def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argpars
 
 def _files(data: str) -> list[Path]:
     """Return each file of rows; files are never pooled."""
-    path = Path(data)
-    if not path.is_dir():
-        return [path]
-    files = sorted(file for file in path.iterdir() if file.name.endswith(SUFFIXES))
+    found = files_in(data)
+    files = [file for file in found if file.name.endswith(SUFFIXES) or found == [Path(data)]]
     if not files:
         raise DataError(f"no files of rows in {data}; they end with {', '.join(SUFFIXES)}")
     return files
@@ -171,12 +166,3 @@ def _shown(row: Mapping[str, object], files: Sequence[_TaskFile]) -> str:
     task = next(file.task for file in files if file.name == row["task"])
     name = str(row["dimension"])
     return f"{name} (less is better)" if task.dimension(name).orientation < 0 else name
-
-
-def _write(path: str | None, figures: Figures) -> None:
-    if path is None:
-        return
-    try:
-        Path(path).write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror or error}") from error

@@ -2,22 +2,23 @@
 
 import argparse
 import math
-import os
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from gistmeter import __version__
+from gistmeter.app.ends import ended, ending_cleanly, prepare
 from gistmeter.app.notes import notes_on_stderr
 from gistmeter.app.specs import METRIC_HELP
 from gistmeter.bench.render import SUITE_NAMES
 from gistmeter.catalog import TASKS
-from gistmeter.core.errors import GistmeterError
+from gistmeter.core.errors import UsageError
+from gistmeter.report.plain import plain
 
-INTERRUPTED = 130
+DIGITS = 19
 BACKENDS = ("auto", "torch", "openvino")
 DTYPES = ("fp32", "bf16", "int8")
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,40 +26,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available,
-        130 interrupted.
+        130 interrupted, 143 terminated.
     """
+    if not prepare():
+        return UsageError.exit_code
     arguments = _parser().parse_args(argv)
-    try:
-        with notes_on_stderr(quiet=getattr(arguments, "quiet", False)):
-            code: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
-    except GistmeterError as error:
-        if arguments.debug:
-            raise
-        print(f"gistmeter: {error}", file=sys.stderr)  # noqa: T201
-        return error.exit_code
-    except KeyboardInterrupt:
-        print("gistmeter: interrupted", file=sys.stderr)  # noqa: T201
-        return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of the output has gone, as `head` does; keep Python from complaining about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    except Exception as error:
-        if arguments.debug:
-            raise
-        said = f"{type(error).__name__}: {error}".splitlines()[0]
-        print(f"gistmeter: {said} (run again with --debug to see where)", file=sys.stderr)  # noqa: T201
-        return 1
+    with ending_cleanly():
+        try:
+            with notes_on_stderr(quiet=getattr(arguments, "quiet", False)):
+                code: int = arguments.run(arguments)
+            sys.stdout.flush()
+            return code
+        except (Exception, KeyboardInterrupt) as error:
+            if arguments.debug and not isinstance(error, KeyboardInterrupt | BrokenPipeError):
+                raise
+            return ended(error)
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong without escapes that words of the command line may hold."""
+        super().error(plain(message))
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="gistmeter",
         description="Judge summaries and simplifications as people would, and show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
-        "130 interrupted",
+        "130 interrupted, 143 terminated",
     )
     parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -90,7 +86,19 @@ def _add_score(commands: Commands) -> None:
     )
     rows = score.add_argument_group("rows")
     rows.add_argument("-i", "--input", metavar="FILE", help="jsonl, csv, tsv, parquet, .gz; - reads jsonl")
-    rows.add_argument("-o", "--output", metavar="FILE", help="write a line a row and metric; - prints them")
+    rows.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="jsonl, csv, parquet, .gz: a line a row and metric; - prints jsonl",
+    )
+    _add_fate(rows)
+    _add_cache(rows, default="none")
+    spans = rows.add_mutually_exclusive_group()
+    spans.add_argument(
+        "--spans", metavar="WHICH", default="all", help="all (default), none or worst=N a score"
+    )
+    spans.add_argument("--no-spans", dest="spans", action="store_const", const="none", help="as --spans none")
     pair = score.add_argument_group("one pair")
     for side in ("candidate", "source"):
         pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
@@ -105,6 +113,25 @@ def _add_score(commands: Commands) -> None:
     )
     _add_common(score)
     score.set_defaults(run=_run_score)
+
+
+def _add_fate(group: argparse._ArgumentGroup) -> None:
+    """Add what becomes of an output that is there already."""
+    fate = group.add_mutually_exclusive_group()
+    fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
+    fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+
+
+def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
+    """Add where scores are kept."""
+    group.add_argument(
+        "--cache",
+        metavar="FILE_OR_FOLDER",
+        help=f"keep scores here, and score no text twice (default: {default})",
+    )
+    group.add_argument(
+        "--cache-size", type=_positive, default=2048, metavar="MB", help="then the oldest go (default: 2048)"
+    )
 
 
 def _add_benchmark(commands: Commands) -> None:
@@ -132,12 +159,13 @@ def _add_benchmark(commands: Commands) -> None:
         " --json OUT.json writes the differences to OUT.pairs.json",
     )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
+    _add_fate(benchmark.add_argument_group("an output that is there already"))
     suites = benchmark.add_argument_group("suites: the papers' tables beside what is measured")
     suites.add_argument("--suite", metavar="NAME", help=f"{', '.join(SUITE_NAMES)}, or all")
     suites.add_argument(
         "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
     )
-    suites.add_argument("--cache", metavar="FOLDER", help="scores are kept here (default: the user's cache)")
+    _add_cache(suites, default="the user's cache for suites")
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
 
@@ -209,13 +237,13 @@ def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
     group.add_argument(
         "--cache-mb", type=_not_negative, default=256, metavar="N", help="of encoded texts kept"
     )
-    group.add_argument("--seed", type=int, default=0, help="of the bootstrap")
+    group.add_argument("--seed", type=_not_negative, default=0, help="of the bootstrap")
     group.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
     group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    number = _not_negative(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not above 0")
     return number
@@ -229,7 +257,9 @@ def _seconds(text: str) -> float:
 
 
 def _not_negative(text: str) -> int:
-    return int(text) and _positive(text)
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)!r} is not a whole number of at least 0")
+    return int(text) if len(text) < DIGITS else sys.maxsize  # no file has more rows, no machine more memory
 
 
 def _run_score(arguments: argparse.Namespace) -> int:

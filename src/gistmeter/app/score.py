@@ -3,24 +3,26 @@
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 
 from gistmeter.app.specs import build_metrics, note
-from gistmeter.batch.local import Scored, score_rows
-from gistmeter.batch.output import RowWriter, score_row
+from gistmeter.batch.cache import ScoreCache
+from gistmeter.batch.formats import check_input
+from gistmeter.batch.kept import Kept
+from gistmeter.batch.local import Labelled, Scored, score_rows
+from gistmeter.batch.output import parse_spans
 from gistmeter.batch.rows import parse_fields, read_rows
+from gistmeter.batch.sinks import Sink, Writing, open_sink
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
-from gistmeter.core.metric import Asking, Metric
+from gistmeter.core.metric import Asking
 from gistmeter.core.result import MetricResult
 from gistmeter.core.row import Row
 from gistmeter.report.table import pair_text, score_table
 
-Labelled = list[tuple[str, Metric]]
 BAD_DATA = 3
+LONGEST_TEXT = 2**26
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,22 +30,38 @@ def run(arguments: argparse.Namespace) -> int:
     one_pair = _pair(arguments)
     if (one_pair is None) == (arguments.input is None):
         raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
-    _refuse_to_overwrite(arguments)
-    rows = _rows(arguments) if one_pair is None else [Row(one_pair)]
-    # Opened before the models are loaded: a folder that cannot be written is better known at once.
-    with RowWriter(arguments.output) if arguments.output else nullcontext() as writer:
-        metrics = build_metrics(arguments)
-        scored = _score(metrics, rows, writer, arguments)
+    if arguments.resume and not arguments.output:
+        raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+    rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
+    # Opened before the models are loaded: an output that cannot be written is better known at once.
+    with open_sink(arguments.output, _writing(arguments)) as sink:
+        metrics = _kept(build_metrics(arguments), arguments)
+        scored = _score(metrics, rows, sink, arguments)
+        if not scored:
+            raise DataError("there are no rows to score")
+        sink.finish()
     if arguments.output != "-":
         _print(metrics, scored, arguments, one_pair)
     return _exit_code(metrics, scored, arguments)
 
 
-def _refuse_to_overwrite(arguments: argparse.Namespace) -> None:
-    """Rows are written while others are still to be read: the two must not be one file."""
-    paths = [Path(path) for path in (arguments.input, arguments.output) if path not in (None, "-")]
-    if len(paths) == 2 and all(path.exists() for path in paths) and paths[0].samefile(paths[1]):
-        raise UsageError(f"--output would replace the input, {paths[0]}; choose another name")
+def _kept(metrics: Labelled, arguments: argparse.Namespace) -> Labelled:
+    """Return metrics that do not score again what they have scored before, if asked for."""
+    if not arguments.cache:
+        return metrics
+    cache = ScoreCache(
+        arguments.cache, megabytes=arguments.cache_size, note=lambda text: note(arguments, text)
+    )
+    return [(label, Kept(metric, cache)) for label, metric in metrics]
+
+
+def _writing(arguments: argparse.Namespace) -> Writing:
+    return Writing(
+        spans=parse_spans(arguments.spans),
+        resume=arguments.resume,
+        overwrite=arguments.overwrite,
+        inputs=[arguments.input, arguments.candidate, arguments.source, *arguments.reference],
+    )
 
 
 def _rows(arguments: argparse.Namespace) -> Iterable[Row]:
@@ -69,32 +87,41 @@ def _text(path: str | None, text: str | None, side: str) -> str | None:
 
 
 def _read(path: str) -> str:
+    """Return the text of a file; a pipe is read to its end."""
+    check_input(path)
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
+        with open(path, "rb") as file:
+            data = file.read(LONGEST_TEXT + 1)
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > LONGEST_TEXT:
+        raise DataError(f"{path} holds more than {LONGEST_TEXT:,} bytes; give one text")
+    try:
+        return data.decode().strip()
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8: byte {error.start}; convert it first") from error
 
 
-def _score(
-    metrics: Labelled, rows: Iterable[Row], writer: RowWriter | None, arguments: argparse.Namespace
-) -> list[Scored]:
-    """Score chunk by chunk; every chunk is on disk before the next one starts."""
+def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argparse.Namespace) -> list[Scored]:
+    """Score chunk by chunk; every chunk is safe before the next one starts."""
     kept: list[Scored] = []
     try:
+        sink.begin(metrics)
+        for chunk in sink.done(rows):
+            kept += map(_light, chunk)
+        if kept:
+            note(arguments, f"gistmeter: going on after {len(kept)} rows")
         chunks = score_rows(
             [metric for _, metric in metrics],
             _announced(rows, metrics, arguments),
             max_seconds_per_row=arguments.max_seconds_per_row,
         )
         for chunk in chunks:
-            if writer is not None:
-                writer.write(_lines(metrics, chunk))
-            kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else [_light(scored) for scored in chunk]
+            sink.write(chunk)
+            kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
     except KeyboardInterrupt:
-        where = f"; {len(kept)} rows are in {arguments.output}" if writer else ""
-        note(arguments, f"stopped after {len(kept)} rows{where}")
+        safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
+        note(arguments, f"gistmeter: stopped after {len(kept)} rows{safe if sink.safe else ''}")
         raise
     return kept
 
@@ -131,14 +158,6 @@ def _light(scored: Scored) -> Scored:
     return Scored(Row(example, problem=row.problem), scores)
 
 
-def _lines(metrics: Labelled, chunk: list[Scored]) -> list[dict[str, object]]:
-    return [
-        score_row(label, score, metric.signature, scored.row.example)
-        for scored in chunk
-        for (label, metric), score in zip(metrics, scored.scores, strict=True)
-    ]
-
-
 def _print(
     metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace, pair: Example | None
 ) -> None:
@@ -158,8 +177,6 @@ def _print(
 
 def _exit_code(metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace) -> int:
     """Return 3 where rows could not be read, or a metric has no value at all."""
-    if not scored:
-        raise DataError("there are no rows to score")
     unread = [one.row.problem for one in scored if one.row.problem is not None]
     if unread:
         note(

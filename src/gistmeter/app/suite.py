@@ -9,11 +9,12 @@ from pathlib import Path
 
 from gistmeter import __version__, catalog
 from gistmeter.app.specs import note, runtime_of
-from gistmeter.batch.formats import SUFFIXES
+from gistmeter.batch.cache import ScoreCache, default_folder
+from gistmeter.batch.files import check_output, locked, write_whole
+from gistmeter.batch.formats import SUFFIXES, files_in
 from gistmeter.batch.rows import read_rows
 from gistmeter.bench.figures import draw
 from gistmeter.bench.render import document, markdown, to_json
-from gistmeter.bench.store import default_folder
 from gistmeter.bench.suite import Data, Suite
 from gistmeter.bench.suites import SUITES
 from gistmeter.bench.tasks import for_file, stem_of
@@ -21,6 +22,7 @@ from gistmeter.bench.workbench import Bench, Build
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
+from gistmeter.report.plain import plain
 
 ALL = "all"
 OUTPUT = Path("out", "benchmarks")
@@ -34,11 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     only = [spec for spec in arguments.metrics if spec != ALL]
     for spec in only:
         catalog.parse_spec(spec)
+    if arguments.resume:
+        raise UsageError("a suite goes on by itself with the scores in --cache; leave out --resume")
     output = Path(arguments.output or OUTPUT)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot write {output}: {error.strerror or error}") from error
     rows, absent = _read([data for suite in suites for data in suite.data], arguments)
     if not rows:
         raise DataError(f"{arguments.data} holds nothing that {arguments.suite} needs: {_listed(absent)}")
@@ -46,15 +46,31 @@ def run(arguments: argparse.Namespace) -> int:
         rows,
         absent,
         _builder(arguments),
-        Path(arguments.cache) if arguments.cache else default_folder(),
+        _cache(arguments),
         only=only,
         every=catalog.names(),
         seed=arguments.seed,
         note=lambda text: note(arguments, text),
     )
+    _make(output)
     for suite in suites:
-        _run_one(suite, bench, output, arguments)
+        made = output / f"{suite.name}.json"
+        check_output(made, inputs=_files(arguments.data))
+        with locked(made):
+            _run_one(suite, bench, output, arguments)
     return 0
+
+
+def _cache(arguments: argparse.Namespace) -> ScoreCache:
+    place = arguments.cache or default_folder()
+    return ScoreCache(place, megabytes=arguments.cache_size, note=lambda text: note(arguments, text))
+
+
+def _make(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot write {output}: {error.strerror or error}") from error
 
 
 def _suites(name: str) -> list[Suite]:
@@ -82,9 +98,9 @@ def _run_one(suite: Suite, bench: Bench, output: Path, arguments: argparse.Names
     }
     made = document(suite, result, facts, drawn)
     for name, text in ((f"{suite.name}.json", to_json(made)), (f"{suite.name}.md", markdown(made))):
-        (output / name).write_text(text, encoding="utf-8")
-    said = "".join(f"- {sentence}\n" for sentence in result.says)
-    sys.stdout.write(f"{suite.name}: {output / f'{suite.name}.md'}\n{said}")
+        write_whole(output / name, text.encode())
+    said = "".join(f"- {plain(sentence)}\n" for sentence in result.says)
+    sys.stdout.write(f"{suite.name}: {plain(str(output / f'{suite.name}.md'))}\n{said}")
     note(arguments, f"{suite.name}: {time.perf_counter() - start:.1f} s in all")
 
 
@@ -127,11 +143,7 @@ def _read(
 
 
 def _files(data: str) -> list[Path]:
-    path = Path(data)
-    if not path.exists():
-        raise DataError(f"{data} does not exist; check the path")
-    found = path.iterdir() if path.is_dir() else [path]
-    return sorted(file for file in found if file.name.endswith(SUFFIXES))
+    return sorted(file for file in files_in(data) if file.name.endswith(SUFFIXES))
 
 
 def _builder(arguments: argparse.Namespace) -> Build:

@@ -4,7 +4,6 @@ jsonl, csv, tsv, parquet, packed or not; a line that cannot be read becomes a `B
 """
 
 import codecs
-import csv
 import gzip
 import io
 import json
@@ -14,13 +13,19 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain
-from typing import TextIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
 
+from gistmeter.batch.cells import comma_cells, tab_cells
 from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
 
 FIELDS = ("id", "candidate", "source", "references", "system", "doc_id", "scores")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 PARQUET_BATCH = 256
+LONGEST_LINE = 2**26  # characters
 
 Record = tuple[str, Mapping[str, object] | BadRow]  # where it stands, and its columns or what is wrong
 
@@ -32,19 +37,46 @@ def format_of(name: str) -> str:
         UsageError: If its name ends in none of `SUFFIXES`.
         DataError: If it is not there, or is a folder.
     """
-    try:
-        is_folder = stat.S_ISDIR(os.stat(name).st_mode)
-    except FileNotFoundError:
-        raise DataError(f"{name} does not exist; check the path") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {name}: {reason(error)}") from None
-    if is_folder:
-        raise DataError(f"{name} is a folder; name a file in it")
+    check_input(name)
     if name.lower().endswith((".json", ".json.gz")):
         raise DataError(f"{name}: rows must be one JSON object a line (.jsonl); try: jq -c '.[]' {name}")
     if not name.lower().endswith(SUFFIXES):
         raise UsageError(f"{name}: unknown format; the name must end in one of {', '.join(SUFFIXES)}")
     return name.lower().removesuffix(".gz").rpartition(".")[2]
+
+
+def check_input(name: str) -> None:
+    """Check that a name stands for a file or a pipe.
+
+    Raises:
+        DataError: If it is not there, or is a folder or a device, which may never end.
+    """
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {name}: {reason(error)}") from None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{name} is a folder; name a file in it")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise DataError(f"{name} is a device; name a file or a pipe")
+
+
+def files_in(name: str) -> list[Path]:
+    """Return a file, or the files of a folder.
+
+    Raises:
+        DataError: If it is not there or cannot be read.
+    """
+    try:
+        return sorted(Path(name).iterdir())
+    except NotADirectoryError:
+        return [Path(name)]
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {name}: {reason(error)}") from None
 
 
 def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:
@@ -63,16 +95,19 @@ def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Re
         yield from _parquet_records(name, fields)
         return
     with _opened(name) as text:
+        lines = _lines(text)
         if kind == "jsonl":
-            yield from _json_records(name, text, fields)
+            yield from _json_records(name, lines, fields)
         else:
-            yield from _cell_records(name, text, fields, "\t" if kind == "tsv" else ",")
+            yield from _cell_records(name, kind, lines, fields)
 
 
 @contextmanager
 def _opened(name: str) -> Iterator[TextIO]:
     """Open as text, unpacked where it is gzip; bytes that are not UTF-8 become lone surrogates."""
     stdin = name == "-"
+    if stdin and sys.stdin is None:
+        raise DataError("standard input is closed; name a file, or send rows to it")
     raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer) if stdin else io.FileIO(name))
     try:
         packed = raw.peek(2)[:2] == b"\x1f\x8b"
@@ -90,9 +125,17 @@ def _opened(name: str) -> Iterator[TextIO]:
         raw.detach() if stdin else raw.close()  # standard input is not ours to close
 
 
-def _json_records(name: str, text: TextIO, fields: Mapping[str, str]) -> Iterator[Record]:
+def _lines(text: TextIO) -> Iterator[str]:
+    """Yield lines, none of them endless: a device full of zeros has no line ends."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
+            raise OSError(f"a line is longer than {LONGEST_LINE:,} characters; is this a file of rows?")
+        yield line
+
+
+def _json_records(name: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
     checked = False
-    for number, line in enumerate(text, 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         record = _parsed(line)
@@ -122,29 +165,18 @@ def _not_utf8(text: str) -> BadRow | None:
     return None
 
 
-def _cell_records(name: str, text: TextIO, fields: Mapping[str, str], delimiter: str) -> Iterator[Record]:
-    csv.field_size_limit(2**31 - 1)  # the library refuses cells over 131,072 characters otherwise
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
-    try:
-        header = next((cells for cells in reader if cells), [])
-    except csv.Error as error:
-        raise DataError(f"{name}: the line of column names cannot be read: {error}") from None
+def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+    rows = tab_cells(lines) if kind == "tsv" else comma_cells(lines)
+    place, header = next(rows, ("", []))
+    if isinstance(header, BadRow):
+        raise DataError(f"{name}: the line of column names cannot be read: {header}")
     if not header:
         return
     if len(set(header)) < len(header) or _not_utf8("".join(header)):
         raise DataError(f"{name}: column names must be UTF-8 text and differ: {_listed(header)}")
     _check_columns(name, header, [fields.get("candidate", "candidate"), *fields.values()])
-    while True:
-        place = f"line {reader.line_num + 1}"
-        try:
-            cells = next(reader, None)
-        except csv.Error as error:
-            yield place, BadRow(f"quotes or cells out of order: {error}")
-            continue
-        if cells is None:
-            return
-        if cells:
-            yield place, _from_cells(header, cells, fields)
+    for place, cells in rows:
+        yield place, cells if isinstance(cells, BadRow) else _from_cells(header, cells, fields)
 
 
 def _from_cells(header: list[str], cells: list[str], fields: Mapping[str, str]) -> dict[str, object] | BadRow:
@@ -177,11 +209,23 @@ def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
             wanted = {*FIELDS, *fields.values()}
             used = [column for column in columns if column in wanted or column.startswith("scores.")]
             batches = file.iter_batches(batch_size=PARQUET_BATCH, columns=used)
-            records = chain.from_iterable(batch.to_pylist() for batch in batches)
+            records = chain.from_iterable(_values(batch) for batch in batches)
             for number, record in enumerate(records, 1):
                 yield f"row {number}", record
     except (pa.ArrowException, UnicodeDecodeError) as error:
         raise OSError(str(error)) from error
+
+
+def _values(batch: "RecordBatch") -> Iterator[Mapping[str, object] | BadRow]:
+    """Yield the rows of a batch. A value that Python cannot hold, such as a far time, costs its row."""
+    try:
+        yield from batch.to_pylist()
+    except (ValueError, OverflowError):
+        for at in range(batch.num_rows):
+            try:
+                yield batch.slice(at, 1).to_pylist()[0]
+            except (ValueError, OverflowError) as error:
+                yield BadRow(f"a value that cannot be read: {error}")
 
 
 def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> None:

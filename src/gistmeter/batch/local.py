@@ -1,8 +1,10 @@
 """Scores rows chunk by chunk on this machine."""
 
+import hashlib
+import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
 
 from gistmeter.core.deadline import OverTime, deadline
 from gistmeter.core.example import Example
@@ -10,8 +12,7 @@ from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 
-# Large enough for rows that share a document to share its encoding, small enough to lose little.
-CHUNK = 512
+Labelled = Sequence[tuple[str, Metric]]
 SHARE = 50_000
 """Characters of rows that are scored together where each has a limit of time: a second or two of work."""
 
@@ -29,19 +30,41 @@ class Scored:
     scores: tuple[Score, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much goes through a metric at once; by the law it changes no score, save its last digits.
+
+    Rows and characters cut the same input in the same places every time, so that the same input makes the
+    same bytes. Only where a chunk takes longer than `seconds` does the clock cut the following ones smaller.
+
+    Args:
+        rows: At most; enough for rows that share a document to share its encoding.
+        characters: At most, unless one row alone has more.
+        seconds: What a chunk may take before the next ones are half as large.
+    """
+
+    rows: int = 512
+    characters: int = 200_000
+    seconds: float = 60.0
+
+    def halved(self) -> "Size":
+        """Return half of it."""
+        return replace(self, rows=max(1, self.rows // 2), characters=max(1, self.characters // 2))
+
+
 def score_rows(
     metrics: Sequence[Metric],
     rows: Iterable[Row],
     *,
-    chunk: int = CHUNK,
+    size: Size | None = None,
     max_seconds_per_row: float | None = None,
 ) -> Iterator[list[Scored]]:
     """Score rows with several metrics, a chunk at a time, in input order.
 
     Args:
         metrics: What to score with.
-        rows: From `read_rows`; read only as far as the chunk goes.
-        chunk: How many rows go through a metric at once. By the law it changes no score.
+        rows: From `read_rows`; read only one row further than the chunk goes.
+        size: Of a chunk.
         max_seconds_per_row: A row that takes a metric longer has a problem in place of its score; None for
             no limit. It is checked between the batches of a model: one that runs is not interrupted, and
             metrics without a model know no limit.
@@ -49,10 +72,33 @@ def score_rows(
     Yields:
         The rows of one chunk. A row that could not be read has an undefined score with its problem.
     """
-    remaining = iter(rows)
-    while part := list(islice(remaining, chunk)):
+    size = size or Size()
+    remaining, ahead = iter(rows), None
+    while True:
+        part, ahead = _chunk(remaining, ahead, size)
+        if not part:
+            return
+        start = time.monotonic()
         columns = [_column(metric, part, max_seconds_per_row) for metric in metrics]
         yield [Scored(row, scores) for row, scores in zip(part, zip(*columns, strict=True), strict=True)]
+        if time.monotonic() - start > size.seconds:
+            size = size.halved()
+
+
+def _chunk(rows: Iterator[Row], ahead: Row | None, size: Size) -> tuple[list[Row], Row | None]:
+    """Return the next chunk, and the row after it if it had to be read to know that it does not fit."""
+    part: list[Row] = []
+    length = 0
+    while len(part) < size.rows:
+        row = ahead or next(rows, None)
+        ahead = None
+        if row is None:
+            break
+        length += sum(len(text) for _, _, text in row.example.texts())
+        if part and length > size.characters:
+            return part, row
+        part.append(row)
+    return part, None
 
 
 def _column(metric: Metric, rows: list[Row], seconds: float | None) -> list[Score]:
@@ -92,3 +138,13 @@ def _in_time(metric: Metric, examples: list[Example], seconds: float) -> list[Sc
         return [
             Score.undefined(examples[0].id, f"took over {seconds:g} s, the limit of --max-seconds-per-row")
         ]
+
+
+def digest_of(rows: Sequence[Row]) -> str:
+    """Return what names the rows: a hash of all that their scores and output rows are made from."""
+    texts = [
+        [e.id, e.candidate, e.source, e.references, e.system, e.doc_id, row.problem]
+        for row in rows
+        for e in [row.example]
+    ]
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]

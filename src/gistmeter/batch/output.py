@@ -1,23 +1,57 @@
-"""Output rows: one strict JSON line a row and metric, on disk before the next chunk is scored."""
+"""Output rows: a strict JSON line a row and metric, and what is left out of it."""
 
-import gzip
 import json
 import math
-import sys
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from gistmeter.core.errors import DataError, GistmeterError, UsageError
+from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 
-SUFFIXES = (".jsonl", ".jsonl.gz")
+COLUMNS = (
+    "id", "metric", "value", "parts", "spans", "flags", "problem", "signature", "system", "doc_id"
+)  # fmt: skip
 
 
-def score_row(label: str, score: Score, signature: Signature, example: Example) -> dict[str, object]:
+def parse_spans(text: str) -> int | None:
+    """Return how many spans of a score are written: None for all, 0 for none.
+
+    Raises:
+        UsageError: If the text is neither all, none nor worst=N.
+
+    >>> parse_spans("all"), parse_spans("none"), parse_spans("worst=5")
+    (None, 0, 5)
+    """
+    if text in ("all", "none"):
+        return None if text == "all" else 0
+    name, _, number = text.partition("=")
+    if name != "worst" or not (number.isascii() and number.isdigit() and 0 < len(number) < 10):
+        raise UsageError(f"--spans {text}: write all, none or worst=N")
+    return int(number)
+
+
+def worst_spans(spans: Sequence[Span], limit: int | None) -> Sequence[Span]:
+    """Return the spans with the lowest values, in the order of the text; those without a value come last.
+
+    Args:
+        spans: Of one score.
+        limit: How many; None for all.
+
+    >>> spans = [Span("candidate", at, at + 1, value) for at, value in enumerate([0.5, 0.1, math.nan, 0.3])]
+    >>> [span.start for span in worst_spans(spans, 2)]
+    [1, 3]
+    """
+    if limit is None:
+        return spans
+    order = sorted(range(len(spans)), key=lambda at: (math.isnan(spans[at].value), spans[at].value))
+    return [spans[at] for at in sorted(order[:limit])]
+
+
+def score_row(
+    label: str, score: Score, signature: Signature, example: Example, *, spans: int | None = None
+) -> dict[str, object]:
     """Return a score as an output row.
 
     Args:
@@ -25,6 +59,7 @@ def score_row(label: str, score: Score, signature: Signature, example: Example) 
         score: Of the example.
         signature: Of the metric.
         example: Whose system and document are repeated in the row.
+        spans: How many of its spans to keep, as in `worst_spans`.
 
     Returns:
         The keys `id, metric, value, parts, spans, flags, problem, signature, system, doc_id`. A number
@@ -39,7 +74,7 @@ def score_row(label: str, score: Score, signature: Signature, example: Example) 
         "metric": label,
         "value": _number(score.value),
         "parts": {name: _number(value) for name, value in score.parts.items()},
-        "spans": [_span(span) for span in score.spans],
+        "spans": [_span(span) for span in worst_spans(score.spans, spans)],
         "flags": [_flag(flag) for flag in score.flags],
         "problem": score.problem,
         "signature": signature.text,
@@ -48,84 +83,22 @@ def score_row(label: str, score: Score, signature: Signature, example: Example) 
     }
 
 
-class RowWriter:
-    """Writes rows as JSON lines; what `write` was given stays readable however the run ends.
+def score_of(row: Mapping[str, Any]) -> Score:
+    """Return the score of an output row, without its parts and spans, which no summary needs."""
+    value = row["value"]
+    if value is None:
+        value = math.inf if row["problem"] is None else math.nan  # JSON knows no infinity
+    flags = tuple(Flag(**flag) for flag in row["flags"])
+    return Score(row["id"], value, flags=flags, problem=row["problem"])
 
-    An existing file is replaced. A .gz file is a complete gzip file after every `write`.
 
-    Args:
-        path: .jsonl, .jsonl.gz, or "-" for standard output.
+def json_lines(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Return rows as lines of JSON.
 
     Raises:
-        UsageError: On entering, if the format is unknown.
-        DataError: On entering, if the file cannot be written.
-        GistmeterError: On writing, if the disk is full or fails. A broken pipe is the caller's to handle.
+        ValueError: If a row holds NaN or an infinity, which JSON does not know.
     """
-
-    def __init__(self, path: str | Path) -> None:
-        self._name = str(path)
-        self._packed = self._name.lower().endswith(".gz")
-        self._file: BinaryIO | None = None
-
-    def __enter__(self) -> Self:
-        if self._name != "-":
-            self._file = _opened(self._name)
-            self.write([])  # an empty run leaves a gzip file too, not an empty one
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def write(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Append rows and hand them to the operating system.
-
-        Raises:
-            ValueError: If a row holds NaN or an infinity, which JSON does not know; or outside a with block.
-        """
-        data = b"".join(map(_line, rows))
-        if self._packed:
-            data = gzip.compress(data, mtime=0)  # a member of its own: the file is whole after each
-        if self._name == "-":
-            _print(data)
-            return
-        if self._file is None:
-            raise ValueError("write inside a with block")
-        try:
-            rest = memoryview(data)
-            while rest:  # a nearly full disk takes a part of it
-                rest = rest[self._file.write(rest) :]
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise GistmeterError(f"cannot go on writing {self._name}: {error.strerror or error}") from error
-
-
-def _opened(name: str) -> BinaryIO:
-    path = Path(name)
-    if path.is_dir():
-        raise DataError(f"{name} is a folder; name a file in it")
-    if not name.lower().endswith(SUFFIXES):
-        raise UsageError(f"{name}: unknown format; the name must end in {' or '.join(SUFFIXES)}")
-    try:
-        return path.open("wb", buffering=0)
-    except FileNotFoundError:
-        raise DataError(f"cannot write {name}: make the folder {path.parent} first") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot write {name}: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _print(data: bytes) -> None:
-    """Write to standard output as UTF-8, whatever the terminal's encoding is called."""
-    sys.stdout.flush()
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        sys.stdout.write(data.decode())
-    else:
-        stream.write(data)
-    sys.stdout.flush()
+    return b"".join(map(_line, rows))
 
 
 def _line(row: Mapping[str, object]) -> bytes:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import file_digest
 from pathlib import Path
 
+from gistmeter.batch.files import is_stream
 from gistmeter.batch.formats import FIELDS, Record, format_of, read_records, reason
 from gistmeter.core.errors import BadRow, DataError
 from gistmeter.core.example import Example, Need
@@ -82,8 +83,8 @@ class ScoresFile:
         """
         name = str(path)
         kind = format_of(name)
-        if kind == "parquet":
-            raise DataError(f"{name}: scores must be csv, tsv or jsonl")
+        if kind == "parquet" or is_stream(name):  # a pipe cannot be read a second time, for its digest
+            raise DataError(f"{name}: scores must be csv, tsv or jsonl, and no pipe")
         try:
             # A file of scores needs no candidate, which a file of rows must have; the id stands in for it.
             records = list(read_records(name, kind, {"candidate": "id"}))

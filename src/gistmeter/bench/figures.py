@@ -1,12 +1,14 @@
 """The suites' figures as PNG and SVG."""
 
+import io
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gistmeter.batch.files import write_whole
 from gistmeter.bench.suite import Figure
-from gistmeter.core.errors import DataError, MissingExtra
+from gistmeter.core.errors import MissingExtra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +32,7 @@ def draw(figure: Figure, folder: Path, prefix: str) -> list[Path]:
 
     Raises:
         MissingExtra: If matplotlib is not installed.
-        DataError: If the folder cannot be written.
+        GistmeterError: If the folder cannot be written.
     """
     if not any(y is not None for series in figure.series for y in series.y):
         return []
@@ -57,10 +59,9 @@ def draw(figure: Figure, folder: Path, prefix: str) -> list[Path]:
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "gistmeter"}):
         warnings.simplefilter("ignore")  # a name in a script that the font lacks is drawn as boxes
         for path, kind in zip(paths, FORMATS, strict=True):
-            try:
-                picture.savefig(path, format=kind, metadata={"Date": None} if kind == "svg" else None)
-            except OSError as error:
-                raise DataError(f"cannot write {path}: {error.strerror or error}") from error
+            drawn = io.BytesIO()
+            picture.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
+            write_whole(path, drawn.getvalue())
     return paths
 
 

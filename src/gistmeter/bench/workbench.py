@@ -4,14 +4,14 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gistmeter.batch.cache import ScoreCache
+from gistmeter.batch.kept import CHUNK, Kept
 from gistmeter.bench.correlate import Level, correlate
 from gistmeter.bench.fills import Remembering, share_filler
-from gistmeter.bench.store import CHUNK, Kept
 from gistmeter.bench.suite import Case, Line
 from gistmeter.core.errors import GistmeterError
 from gistmeter.core.metric import Metric
@@ -44,7 +44,7 @@ class Bench:
     rows: Mapping[str, Sequence[Row]]
     absent: Mapping[str, str]
     build: Build
-    cache: Path
+    cache: ScoreCache
     only: Sequence[str] = ()
     every: Sequence[str] = ()
     seed: int = 0
@@ -148,9 +148,9 @@ class Bench:
             filler.forget()
 
     def _say(self, label: str, metric: Kept, rows: int, seconds: float) -> None:
-        if metric.damaged:
-            self.note(f"{label}: {metric.damaged} damaged files of kept scores thrown away, scored again")
-            metric.damaged = 0
+        if self.cache.damaged:
+            self.note(f"{label}: {self.cache.damaged} damaged scores thrown away, scored again")
+            self.cache.damaged = 0
         if seconds > 1:
             self.note(f"{label}: {rows} rows in {seconds:.1f} s")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gistmeter.report.plain import plain
 from gistmeter.report.table import UNDEFINED, _joined, _table, _wrapped
 
 Figures = Mapping[str, Any]
@@ -36,7 +37,7 @@ def pairs_table(rows: Sequence[Figures]) -> str:
     for row in rows:
         tables.setdefault((row["task"], row["dimension"], row["level"]), []).append(row)
     blocks = [
-        f"{task}, {dimension}, {level} level\n\n{_pairs(table)}"
+        f"{plain(task)}, {plain(dimension)}, {plain(level)} level\n\n{_pairs(table)}"
         for (task, dimension, level), table in tables.items()
     ]
     return _joined(*blocks, LEGEND if blocks else "")

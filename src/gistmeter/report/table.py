@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -11,6 +10,7 @@ from tabulate import tabulate
 from gistmeter.core.example import Example
 from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Score, Span
+from gistmeter.report.plain import plain
 
 UNDEFINED = "—"
 WIDTH = 100  # of one pair in detail
@@ -51,7 +51,7 @@ def score_table(entries: Entries, *, examples_limit: int = 20) -> str:
     few = max((len(report.scores) for _, report in entries), default=0) <= examples_limit
     blocks = _blocks(entries, METRICS) if few else []
     notes = _notes(entries, by_row=few)
-    signatures = dict.fromkeys(report.signature.text for _, report in entries)
+    signatures = dict.fromkeys(plain(report.signature.text) for _, report in entries)
     return _joined(*map(_examples, blocks), _summary(entries), notes, "\n".join(signatures))
 
 
@@ -70,7 +70,7 @@ def pair_text(label: str, score: Score, example: Example) -> str:
         "flags": ", ".join(map(str, score.flags)),
         "problem": score.problem or "",
     }
-    rows = [(_plain(name), textwrap.fill(_plain(text), 70)) for name, text in lines.items() if text]
+    rows = [(plain(name), textwrap.fill(plain(text), 70)) for name, text in lines.items() if text]
     head = tabulate(rows, tablefmt="plain", disable_numparse=True)
     return _joined(head, *_span_tables(score.spans, example))
 
@@ -85,18 +85,18 @@ def benchmark_table(rows: Sequence[Figures]) -> str:
     for row in rows:
         tables.setdefault((row["task"], row["level"]), []).append(row)
     blocks = [
-        f"{task}, {level} level: Pearson with 95 % interval\n\n{_correlations(table, block)}"
+        f"{plain(task)}, {plain(level)} level: Pearson with 95 % interval\n\n{_correlations(table, block)}"
         for (task, level), table in tables.items()
         for block in _blocks(list(dict.fromkeys(row["dimension"] for row in table)), DIMENSIONS)
     ]
-    return _joined(*blocks, "\n".join(dict.fromkeys(row["signature"] for row in rows)))
+    return _joined(*blocks, "\n".join(dict.fromkeys(plain(row["signature"]) for row in rows)))
 
 
 def _examples(entries: Entries) -> str:
     def cell(score: Score) -> str:
         return ("*" if score.flags else "") + _number(score.value)
 
-    ids = [_plain(score.id, LABEL) for score in entries[0][1].scores]
+    ids = [plain(score.id, LABEL) for score in entries[0][1].scores]
     columns = [[cell(score) for score in report.scores] for _, report in entries]
     headers = ["id", *(_wrapped(label, 16) for label, _ in entries)]
     return _table(headers, zip(ids, *columns, strict=True))
@@ -125,11 +125,11 @@ def _notes(entries: Entries, *, by_row: bool) -> str:
                 ids.setdefault((note, label), []).append(score.id)
     labels: dict[tuple[str, str], list[str]] = {}
     for (note, label), rows in ids.items():
-        where = _plain(", ".join(rows), LABEL) if by_row else f"{len(rows)} row{'s' * (len(rows) > 1)}"
+        where = plain(", ".join(rows), LABEL) if by_row else f"{len(rows)} row{'s' * (len(rows) > 1)}"
         labels.setdefault((note, where), []).append(label)
     lines = []
     for (note, where), names in labels.items():
-        who = "all metrics" if len(names) == len(entries) else ", ".join(names)
+        who = "all metrics" if len(names) == len(entries) else ", ".join(map(plain, names))
         lines.append(f"{note[0]} {where}: {note[1:]}" + (f" ({who})" if len(entries) > 1 else ""))
     rest = [f"… and {len(lines) - NOTES} more"] if len(lines) > NOTES else []
     return "\n".join(lines[:NOTES] + rest)
@@ -138,9 +138,9 @@ def _notes(entries: Entries, *, by_row: bool) -> str:
 def _notes_on(score: Score, *, whole: bool) -> Iterator[str]:
     """Yield the mark and the text of each thing to know about a value."""
     if score.problem is not None:  # the problem of a row that could not be read repeats the row's name
-        yield UNDEFINED + _plain(score.problem.removeprefix(f"{score.id}: "), WIDTH)
+        yield UNDEFINED + plain(score.problem.removeprefix(f"{score.id}: "), WIDTH)
     for flag in score.flags:
-        yield f"*{flag}" if whole else f"*{flag.name}" + (f" ({flag.side})" if flag.side else "")
+        yield "*" + plain(str(flag) if whole else flag.name + (f" ({flag.side})" if flag.side else ""))
 
 
 def _span_tables(spans: Sequence[Span], example: Example) -> Iterator[str]:
@@ -149,7 +149,7 @@ def _span_tables(spans: Sequence[Span], example: Example) -> Iterator[str]:
         has_notes = any(span.note for span in inside)
         width = (WIDTH - 11) // 2 if has_notes else WIDTH - 9
         rows = [
-            (_plain(text[span.start : span.end], width), _number(span.value), _plain(span.note, width))
+            (plain(text[span.start : span.end], width), _number(span.value), plain(span.note, width))
             for span in sorted(inside, key=lambda span: (span.start, span.end))
         ]
         if rows:
@@ -178,7 +178,7 @@ def _correlations(rows: Sequence[Figures], dimensions: Sequence[str]) -> str:
     columns = 1 + len(dimensions) + (2 if any(row["n_undefined"] for row in rows) else 1)
     # "decimal" keeps the blanks that "right" would strip, in cells that are no bare numbers.
     aligned = ["left", *["decimal"] * len(dimensions), "right", "right"]
-    headers = ["", *dimensions, "n", "undef"]
+    headers = ["", *map(plain, dimensions), "n", "undef"]
     return _table(headers[:columns], [line[:columns] for line in cells], aligned[:columns])
 
 
@@ -203,22 +203,9 @@ def _number(value: float | None) -> str:
     return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
 
 
-def _plain(text: str, width: int = 10_000) -> str:
-    """Return the text on one line, without characters that move the cursor, cut to a width."""
-    start = text[: 4 * width]
-    shown = (c if c.isprintable() or c.isspace() else _placeholder(c) for c in start)
-    line = " ".join("".join(shown).split())
-    return line if len(line) <= width and start == text else line[: width - 1].rstrip() + "…"
-
-
-def _placeholder(character: str) -> str:
-    # Format characters join emoji and turn the writing direction; the rest are controls and surrogates.
-    return "" if unicodedata.category(character) == "Cf" else "\ufffd"
-
-
 def _wrapped(label: str, width: int = LABEL) -> str:
     """Break a label, where possible between its options; tabulate knows cells of several lines."""
-    parts = re.sub(r"(?<=[:,/])", "\t", _plain(label))
+    parts = re.sub(r"(?<=[:,/])", "\t", plain(label))
     lines = textwrap.wrap(parts, width, expand_tabs=False, replace_whitespace=False, break_on_hyphens=False)
     return "\n".join(line.replace("\t", "") for line in lines)
 
