@@ -16,6 +16,7 @@ from gistmeter.models.load import find_model
 from gistmeter.models.tuned import restore_tuned
 from gistmeter.training.batches import Batches
 from gistmeter.training.entail_rows import CLASSES, Labelled, evidence, read_labelled
+from gistmeter.training.entail_synthetic import read_synthetic
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
@@ -176,7 +177,9 @@ def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool
         ModelError: If the base model is missing or cannot be loaded.
     """
     check_keys(recipe.model, ("base", "rank", "start"), recipe.name)
-    given = {name: value for name, value in recipe.data.items() if name not in ("folder", "sets")}
+    given = {
+        name: value for name, value in recipe.data.items() if name not in ("folder", "sets", "synthetic")
+    }
     options = options_from(EntailData, given)
     base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
     plan = AdapterPlan("AutoModelForSequenceClassification", int(recipe.model.get("rank", 16)), CLASSES)
@@ -185,6 +188,9 @@ def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool
     if "start" in recipe.model:
         restore_tuned(model, find_model(str(recipe.model["start"])))
     training, validation = read_labelled(data, recipe.data["sets"], parts=options.parts, seed=seed)
+    if "synthetic" in recipe.data:
+        made = read_synthetic(data, recipe.data["synthetic"], parts=options.parts)
+        training, validation = training + made[0], validation + made[1]
     encoded = (encode_pairs(training, tokenizer, options), encode_pairs(validation, tokenizer, options))
     task = EntailTask(model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
     history = train(task, recipe.training, output, progress=progress)

@@ -2,11 +2,24 @@
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from gistmeter.models.tokens import Tokens
-from gistmeter.text.factors import Factor, Pipeline, find_factors
+from gistmeter.text.factors import Pipeline, find_factors
 
 Place = tuple[int, int]
+
+
+class Stretch(Protocol):
+    """A part of a text."""
+
+    @property
+    def start(self) -> int:
+        """Its first character."""
+
+    @property
+    def end(self) -> int:
+        """One past the last."""
 
 
 def factor_places(
@@ -30,8 +43,8 @@ def factor_places(
     }
 
 
-def place(factor: Factor, tokens: Tokens) -> Place | None:
-    """Return the (first, one past the last) token of a factor, or None if it cuts through a token."""
+def place(factor: Stretch, tokens: Tokens) -> Place | None:
+    """Return the (first, one past the last) token of a stretch, or None if it cuts through a token."""
     starts, ends = tokens.offsets[:, 0].tolist(), tokens.offsets[:, 1].tolist()
     first, last = bisect_left(starts, factor.start), bisect_left(ends, factor.end)
     if last >= len(ends) or first > last or (starts[first], ends[last]) != (factor.start, factor.end):
