@@ -19,11 +19,16 @@ JUDGED = {**ROW, "scores": {"fluency": 1}}
 
 
 def shell(words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    command = words.replace("gistmeter", " ".join(COMMAND), 1)
-    env = {**os.environ, **environment}
-    return subprocess.run(
-        command, shell=True, capture_output=True, text=True, check=False, env=env, timeout=100
+    done = subprocess.run(
+        words.replace("gistmeter", " ".join(COMMAND), 1),
+        shell=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=100,
     )
+    out, err = (stream.decode(errors="replace") for stream in (done.stdout, done.stderr))
+    return subprocess.CompletedProcess(done.args, done.returncode, out, err)
 
 
 @pytest.mark.parametrize(
