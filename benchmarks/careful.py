@@ -18,8 +18,7 @@ from scipy.stats import binomtest
 from tabulate import tabulate
 
 from gistmeter import Example
-from gistmeter.app.specs import parse_spec
-from gistmeter.catalog import build
+from gistmeter.catalog import build, parse_spec
 from gistmeter.core.score import Score
 from gistmeter.models.runtime import Runtime
 

@@ -539,7 +539,7 @@ def test_a_prior_needs_a_criterion_of_probabilities() -> None:
 @pytest.mark.parametrize("criterion", ["soft", "log"])
 def test_a_prior_is_what_the_model_says_without_the_document(tiny_roberta_lm: Path, criterion: str) -> None:
     def score(source: str, **options: object) -> Score:
-        metric = load("cloze", model=str(tiny_roberta_lm), criterion=criterion, **options)
+        metric = load("cloze", model=str(tiny_roberta_lm), options={"criterion": criterion, **options})
         return metric.score([Example("1", "The mayor bought the bridge in March.", source)])[0]
 
     with_document = score("The mayor bought the old bridge.", confidence=False)

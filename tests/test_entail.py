@@ -126,7 +126,7 @@ def test_training_learns_and_its_model_scores_pairs(trained: Path) -> None:
 
 def test_speed_finds_the_entailing_sentence(trained: Path) -> None:
     options = {"mode": "cross", "against": "source", "task": "nli"}
-    speed = load("speed", model=str(trained), runtime=CPU, **options)
+    speed = load("speed", model=str(trained), runtime=CPU, options=options)
     source = "The ferry left. News of rain. A museum in the north. The mayor spoke. Crops failed."
     low, high = speed.score(
         [Example("1", "the bridge. the noon", source), Example("2", "the noon. the noon", source)]
@@ -144,13 +144,13 @@ def test_other_options_than_its_own_are_refused(trained: Path) -> None:
         ({"task": "nli", "mode": "cross", "against": "source", "value": "f1"}, "value=precision or min"),
     ):
         with pytest.raises(UsageError, match=message):
-            load("speed", model=str(trained), runtime=CPU, **options)
+            load("speed", model=str(trained), runtime=CPU, options=options)
 
 
 def test_a_model_with_one_output_is_no_entailment_model(tiny_cross_encoder: Path) -> None:
     options = {"mode": "cross", "against": "source", "task": "nli"}
     with pytest.raises(BadModel, match="task=nli needs outputs for entailment"):
-        load("speed", model=str(tiny_cross_encoder), runtime=CPU, **options)
+        load("speed", model=str(tiny_cross_encoder), runtime=CPU, options=options)
 
 
 def test_an_adapter_for_another_base_is_refused(trained: Path, tiny_mpnet: Path, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gistmeter.batch.output import json_lines, parse_spans, score_of, score_row, worst_spans
+from gistmeter.batch.output import json_lines, parse_spans, score_of, worst_spans
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
 
 SIGNATURE = Signature.of("speed", version=1, match="greedy")

@@ -66,7 +66,7 @@ def write_jsonl(path: Path, records: Sequence[Mapping[str, object]]) -> None:
 
 
 def write_tabs(path: Path, records: Sequence[Mapping[str, object]]) -> None:
-    rows = [list(records[0]), *(list(record.values()) for record in records)]
+    rows: list[list[object]] = [list(records[0]), *(list(record.values()) for record in records)]
     cells = [[json.dumps(v) if isinstance(v, list | dict) else v or "" for v in row] for row in rows]
     data = "".join("\t".join(map(str, row)) + "\n" for row in cells).encode()
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gistmeter.batch.output import score_row
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Score
+from gistmeter.core.score_row import score_row
 from tests.laws.variants import (
     CASES,
     MOST_CHARACTERS,

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, TextIO, cast
 
 from gistmeter.batch.cells import comma_cells, tab_cells
 from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
+from gistmeter.core.row import FIELDS
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
 
-FIELDS = ("id", "candidate", "source", "references", "system", "doc_id", "scores")
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 PARQUET_BATCH = 256
 LONGEST_LINE = 2**26  # characters

@@ -8,16 +8,17 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
 from gistmeter.batch import files, tables
 from gistmeter.batch.journal import Journal
 from gistmeter.batch.local import Labelled, Scored, digest_of
-from gistmeter.batch.output import json_lines, score_of, score_row
+from gistmeter.batch.output import json_lines, score_of, worst_spans
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.row import Row
+from gistmeter.core.score_row import score_row
 
 
 class Sink(Protocol):
@@ -251,7 +252,12 @@ def _check_free(name: str, journal: Journal, writing: Writing) -> None:
 
 def _rows(metrics: Labelled, chunk: Iterable[Scored], spans: int | None) -> list[dict[str, object]]:
     return [
-        score_row(label, score, metric.signature, scored.row.example, spans=spans)
+        score_row(
+            label,
+            replace(score, spans=tuple(worst_spans(score.spans, spans))),
+            metric.signature,
+            scored.row.example,
+        )
         for scored in chunk
         for (label, metric), score in zip(metrics, scored.scores, strict=True)
     ]

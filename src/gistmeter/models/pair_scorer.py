@@ -122,7 +122,8 @@ class PairScorer:
             return torch.sigmoid(logits[:, 0]).tolist()
         entailed, contradicted = self.entailment
         probabilities = logits.softmax(dim=1)
-        return (probabilities[:, entailed] - probabilities[:, contradicted]).tolist()
+        found: list[float] = (probabilities[:, entailed] - probabilities[:, contradicted]).tolist()
+        return found
 
 
 def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs

@@ -60,7 +60,7 @@ class JointFillTask:
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """The head, which starts anew and learns faster, and the low-rank updates."""
-        encoder = {id(weight) for weight in trainable_weights(self.model.base_model)}
+        encoder = {id(weight) for weight in trainable_weights(self.filler.model.base_model)}
         groups: tuple[list[Any], list[Any]] = ([], [])
         for weight in trainable_weights(self.model):
             groups[id(weight) in encoder].append(weight)

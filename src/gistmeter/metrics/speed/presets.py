@@ -47,8 +47,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """
     chosen = options_from(SpeedOptions, options)
     if chosen.task == "nli":
-        names = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
-        return Speed(tuple(_entailment(name, runtime) for name in names), chosen)
+        judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
+        return Speed(tuple(_entailment(name, runtime) for name in judges), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
 
