@@ -8,9 +8,10 @@ from hashlib import file_digest
 from pathlib import Path
 
 from gistmeter.batch.files import is_stream
-from gistmeter.batch.formats import FIELDS, Record, format_of, read_records, reason
+from gistmeter.batch.formats import Record, format_of, read_records, reason
 from gistmeter.core.errors import BadRow, DataError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.row import FIELDS
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 
