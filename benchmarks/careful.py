@@ -20,7 +20,7 @@ from tabulate import tabulate
 from gistmeter import Example
 from gistmeter.catalog import build, parse_spec
 from gistmeter.core.score import Score
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.run.runtime import Runtime
 
 PAIRS = Path(__file__).parents[1] / "examples" / "careful.jsonl"
 ERRORS = ("person", "place", "number", "time", "role", "negation", "cause")

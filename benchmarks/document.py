@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from gistmeter.bench.render import page
+from gistmeter.bench.suites.render import page
 
 
 def main() -> None:

@@ -10,11 +10,11 @@ import argparse
 import time
 from random import Random
 
-from speed_fill import WORDS
+from timing_fill import WORDS
 
 from gistmeter import Example
 from gistmeter.catalog import build
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.run.runtime import Runtime
 
 
 def main() -> None:

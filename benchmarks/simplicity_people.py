@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter import Example, catalog
-from gistmeter.bench.correlate import correlate
+from gistmeter.bench.stats.correlate import correlate
+from gistmeter.bench.suites.analyses.simplicity import TABLE_4, ablations
 from gistmeter.core.bootstrap import RESAMPLES, group_weights
 from gistmeter.core.score import Score
-from gistmeter.metrics.simplicity.analyses import TABLE_4, ablations
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.texts import read_rows
 
 Floats = NDArray[np.float64]
@@ -118,7 +118,7 @@ def table(rated: Rated, encoders: Mapping[str, str | None]) -> None:
 def cell(values: Floats, rated: Rated, quality: str) -> str:
     """Return a correlation and its interval."""
     nobody = [None] * len(values)
-    found = correlate(values, rated.human[quality], documents=rated.sources, systems=nobody, level="flat")
+    found = correlate(values, rated.human[quality], documents=rated.sources, systems=nobody, level="pooled")
     return f"{found.pearson:.3f} [{found.low:.2f}, {found.high:.2f}]"
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter import Example
-from gistmeter.batch.rows import read_rows
-from gistmeter.models.encoder import Encoder
+from gistmeter.io.rows import read_rows
+from gistmeter.models.encode.encoder import Encoder
 from gistmeter.text.sentences import split_sentences
 
 Floats = NDArray[np.float64]

@@ -4,10 +4,10 @@
     python benchmarks/sumqe_people.py --data DATA --predictions out/sumqe-folds/predictions.jsonl
     python benchmarks/sumqe_people.py --data DATA --model gistmeter/sumqe
 
-With `--predictions`, the raters of the folds are held against people on documents that they did not see, and
-the baselines on the same rows: what a baseline learns (k, the version of ROUGE) it learns on the other folds.
-With `--model`, one rater is measured on sets that it was not trained on, then on texts that are broken in one
-quality at a time: a table of five kinds of damage by five qualities.
+With `--predictions`, the regressors of the folds are held against people on documents that they did not see,
+and the baselines on the same rows: what a baseline learns (k, the version of ROUGE) it learns on the other
+folds. With `--model`, one regressor is measured on sets that it was not trained on, then on texts that are
+broken in one quality at a time: a table of five kinds of damage by five qualities.
 """
 
 import argparse
@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from gistmeter.bench.correlate import correlate
+from gistmeter.bench.stats.correlate import correlate
 from gistmeter.core.example import Example
 from gistmeter.metrics.sumqe import QUALITIES, SumQE, build
 from gistmeter.metrics.sumqe.baselines import best_k, best_version, masked_log2, rouge_versions
 from gistmeter.metrics.sumqe.baselines.perplexity import worst_mean
-from gistmeter.metrics.sumqe.corrupt import DOSES
-from gistmeter.metrics.sumqe.made import made_row, read_clean
-from gistmeter.models.filler_load import load_filler
-from gistmeter.models.runtime import Runtime
+from gistmeter.metrics.sumqe.training.corrupt import DOSES
+from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_row
+from gistmeter.models.fill.load import load_filler
+from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.texts import read_rows
 
 FILES = {"chaganty": "chaganty_lq.dev", "summeval": "summeval.dev"}
@@ -41,7 +41,7 @@ UNSEEN = {
     "tmu-gfm": ("tmu_gfm", {"grammaticality": "grammaticality"}),
 }
 CLEAN = {"file": "training/bbc_news_summary.jsonl.gz", "column": "source", "most": 8}
-"""News that no rater of ours was trained on."""
+"""News that no regressor of ours was trained on."""
 Line = dict[str, Any]
 Values = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 HEAD = ("set", "quality", "metric", "level", "n", "Pearson", "95 %", "Spearman", "Kendall")
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--bigru", type=Path, help="of the same folds, by a BiGRU")
     parser.add_argument("--filler", default="gistmeter/fill", help="for the perplexity of masked tokens")
     parser.add_argument("--apart", type=int, default=7, help="tokens between two that are masked together")
-    parser.add_argument("--model", help="a rater")
+    parser.add_argument("--model", help="a regressor")
     parser.add_argument("--texts", type=int, default=120, help="that are broken")
     arguments = parser.parse_args()
     if arguments.predictions:
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def print_people(arguments: argparse.Namespace) -> None:
-    """Print the agreement with people of raters and baselines on held-out documents."""
+    """Print the agreement with people of regressors and baselines on held-out documents."""
     lines = read_lines(arguments.predictions)
     others = read_lines(arguments.bigru) if arguments.bigru else []
     table = []
@@ -121,7 +121,7 @@ def figures(
     documents, systems = ([line[key] or None for line in lines] for key in ("doc_id", "system"))
     table = []
     for metric, column in values.items():
-        for level in ("flat", "system") if len(set(systems)) > 2 else ("flat",):
+        for level in ("pooled", "system") if len(set(systems)) > 2 else ("pooled",):
             found = correlate(column, people, documents=documents, systems=systems, level=level)
             interval = f"{found.low:.3f} to {found.high:.3f}"
             said = [f"{x:.3f}" for x in (found.pearson, found.spearman, found.kendall)]
@@ -158,7 +158,7 @@ def print_doses(data: Path, metric: SumQE, texts: int) -> None:
         means = defaultdict(list)
         for dose in range(DOSES + 1):
             rngs = [random.Random(f"{kind}/{dose}/{at}") for at in range(len(clean))]
-            made = [made_row(one, kind, dose, clean, rng) for one, rng in zip(clean, rngs, strict=True)]
+            made = [synthetic_row(one, kind, dose, clean, rng) for one, rng in zip(clean, rngs, strict=True)]
             found = metric.score([Example(str(at), row.text) for at, row in enumerate(made) if row])
             for quality in QUALITIES:
                 means[quality].append(float(np.mean([score.parts[quality] for score in found])))

@@ -8,11 +8,12 @@ import pytest
 import torch
 from hypothesis import settings
 
-from gistmeter.models import openvino_cache, runtime
-from tests.tiny_fillers import save_bart, save_reader, save_roberta_mlm, save_t5
+from gistmeter.models.run import runtime
+from gistmeter.models.run.openvino import cache as openvino_cache
+from tests.tiny_fillers import save_bart, save_copy_infiller, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
-from tests.tiny_rater import save_rater
+from tests.tiny_regressor import save_regressor
 from tests.tiny_tuned import save_tuned_encoder
 
 # No test may reach a network; set before any library reads them.
@@ -81,9 +82,9 @@ def tiny_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_reader(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a tiny random reader, the kind of model that ships."""
-    return save_heads(save_reader(tmp_path_factory.mktemp("reader")), 32)
+def tiny_copy_infiller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random copy infiller, the kind of model that ships."""
+    return save_heads(save_copy_infiller(tmp_path_factory.mktemp("reader")), 32)
 
 
 @pytest.fixture(scope="session")
@@ -93,9 +94,9 @@ def tiny_tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny_rater(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a tiny random rater of five qualities."""
-    return save_rater(tmp_path_factory.mktemp("rater"))
+def tiny_regressor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a tiny random regressor of five qualities."""
+    return save_regressor(tmp_path_factory.mktemp("rater"))
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from gistmeter.batch import files
+from gistmeter.io import files
 
 
 class Filling(io.FileIO):

@@ -101,7 +101,7 @@ def _start(
 ) -> multiprocessing.process.BaseProcess:
     # A server that has loaded PyTorch once forks each process: seconds less for each kill.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gistmeter.training.fill", "tests.killing"])
+    context.set_forkserver_preload(["gistmeter.training.recipes.infiller", "tests.killing"])
     process = context.Process(target=run, args=(str(recipe), str(output)))
     process.start()
     return process

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gistmeter.models.filler import Fill, Query
-from gistmeter.models.tokens import Tokens
+from gistmeter.models.fill.protocol import Fill, Query
+from gistmeter.models.run.tokens import Tokens
 
 Answers = Mapping[str, Mapping[str, str]]
 Numbers = Mapping[str, Mapping[str, Sequence[float]]]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from gistmeter.batch.rows import read_rows
 from gistmeter.core.score import Score
+from gistmeter.io.rows import read_rows
 from gistmeter.text.sentences import split_sentences
 
 ROOT = Path(__file__).parents[1]

@@ -9,8 +9,8 @@ import pytest
 
 from gistmeter import catalog
 from gistmeter.core.errors import UsageError
-from gistmeter.metrics.controls import Chrf, Rouge
-from gistmeter.models.runtime import Runtime
+from gistmeter.metrics.baselines import Chrf, Rouge
+from gistmeter.models.run.runtime import Runtime
 
 
 @pytest.mark.parametrize("name", catalog.METRICS)
@@ -35,8 +35,8 @@ def of_two_arguments(preset: str, model: str | None, runtime: Runtime, options: 
 
 def test_metrics_of_other_packages_join(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [
-        EntryPoint("zeta", "tests.test_catalog:of_two_arguments", catalog.GROUP),
-        EntryPoint("alpha", "gistmeter.metrics.controls:Rouge", catalog.GROUP),
+        EntryPoint("zeta", "tests.models.run.test_catalog:of_two_arguments", catalog.GROUP),
+        EntryPoint("alpha", "gistmeter.metrics.baselines:Rouge", catalog.GROUP),
         EntryPoint("rouge", "nowhere:nothing", catalog.GROUP),
     ]
     monkeypatch.setattr(catalog, "entry_points", lambda *, group: entries)

@@ -13,7 +13,7 @@ import pytest
 import gistmeter as gm
 from gistmeter.app.cli import main
 from gistmeter.engine import progress
-from gistmeter.metrics.controls import Extractive, Rouge, RougeOptions
+from gistmeter.metrics.baselines import Extractive, Rouge, RougeOptions
 from gistmeter.metrics.speed import SpeedOptions
 
 ROWS = [

@@ -20,7 +20,7 @@ from transformers import (
     T5ForConditionalGeneration,
 )
 
-from gistmeter.models import reader_files
+from gistmeter.models.fill import copy_files as reader_files
 from tests.tiny_models import SEED, SENTENCES, SIZE, Fast, byte_level, save_bert, wordpiece
 
 T5_SIZE: dict[str, Any] = {"d_model": 48, "d_kv": 12, "d_ff": 96, "num_layers": 2, "num_heads": 4}
@@ -112,15 +112,15 @@ def save_bart(folder: Path) -> Path:
     return _save(folder, BartForConditionalGeneration(config), tokenizer)
 
 
-def save_reader(folder: Path) -> Path:
+def save_copy_infiller(folder: Path) -> Path:
     """Save a tiny random reader, and the BERT encoder that it builds on inside its folder."""
     base = save_bert(folder / "base")
     torch.manual_seed(SEED)
-    reader, _ = reader_files.new_reader(str(base), 2)
+    reader, _ = reader_files.new_copy_infiller(str(base), 2)
     for weight in reader.parameters():  # no layer that is nothing at first, no clear favourite
         if weight.requires_grad:
             torch.nn.init.normal_(weight, std=0.3)
-    reader_files.save_reader(reader, str(base), folder)
+    reader_files.save_copy_infiller(reader, str(base), folder)
     return folder
 
 

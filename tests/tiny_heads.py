@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gistmeter.models.weigher import Head
+from gistmeter.models.encode.token_weighter import Head
 
 DIMENSIONS = ("consistency", "coherence", "fluency", "relevance")
 

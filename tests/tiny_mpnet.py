@@ -9,8 +9,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import MPNetConfig, MPNetModel, PreTrainedTokenizerFast
 
-from gistmeter.models.bundle import FileFacts
-from gistmeter.models.pinned import MPNET, Pinned
+from gistmeter.models.files.bundle import FileFacts
+from gistmeter.models.files.pinned import MPNET, Pinned
 from tests.tiny_models import SEED, SENTENCES, SIZE, Fast
 
 

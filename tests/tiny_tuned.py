@@ -4,9 +4,9 @@ from pathlib import Path
 
 import torch
 
-from gistmeter.models.load import find_model, load_tokenizer, load_weights
-from gistmeter.models.tuned import save_tuned
-from gistmeter.models.tuned_encoder import KIND, TunedEncoder
+from gistmeter.models.encode.tuned import KIND, TunedEncoder
+from gistmeter.models.files.adapters import save_tuned
+from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
 from tests.tiny_models import SEED, save_bert
 
 

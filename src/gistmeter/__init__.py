@@ -28,7 +28,7 @@ from gistmeter.face import (
     split_words,
     usable_metrics,
 )
-from gistmeter.models.runtime import Backend, Dtype, Runtime
+from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 from gistmeter.report.report import Report
 
 if TYPE_CHECKING:

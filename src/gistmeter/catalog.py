@@ -16,7 +16,7 @@ from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
 
 if TYPE_CHECKING:
-    from gistmeter.models.runtime import Runtime
+    from gistmeter.models.run.runtime import Runtime
 
 LOG = logging.getLogger("gistmeter")
 GROUP = "gistmeter.metrics"
@@ -26,27 +26,27 @@ METRICS = {
     "simplicity": "gistmeter.metrics.simplicity:build",
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
-    "bertscore": "gistmeter.metrics.controls.bertscore:build",
-    "rouge": "gistmeter.metrics.controls:Rouge",
-    "bleu": "gistmeter.metrics.controls:Bleu",
-    "chrf": "gistmeter.metrics.controls:Chrf",
-    "sari": "gistmeter.metrics.controls:Sari",
-    "length_ratio": "gistmeter.metrics.controls:LengthRatio",
-    "novelty": "gistmeter.metrics.controls:Novelty",
-    "extractive": "gistmeter.metrics.controls:Extractive",
+    "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "rouge": "gistmeter.metrics.baselines:Rouge",
+    "bleu": "gistmeter.metrics.baselines:Bleu",
+    "chrf": "gistmeter.metrics.baselines:Chrf",
+    "sari": "gistmeter.metrics.baselines:Sari",
+    "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
+    "novelty": "gistmeter.metrics.baselines:Novelty",
+    "extractive": "gistmeter.metrics.baselines:Extractive",
 }
 """A function (preset, model, runtime, options), or the class of a metric that takes `options` alone."""
 TASKS = {
-    "en": "gistmeter.training.pipeline:train_pipeline",
-    "fill": "gistmeter.training.fill:train_fill",
-    "joint-fill": "gistmeter.training.joint:train_joint",
-    "entail": "gistmeter.training.entail:train_entailment",
-    "frequencies": "gistmeter.metrics.simplicity.train_frequencies:train_frequencies",
-    "maskeval-mlm": "gistmeter.metrics.maskeval.train:train_filler",
-    "maskeval-weighers": "gistmeter.metrics.maskeval.train:train_weighers",
-    "cloze": "gistmeter.metrics.cloze.train:train_cloze",
-    "simplicity": "gistmeter.metrics.simplicity.train:train_simplicity",
-    "sumqe": "gistmeter.metrics.sumqe.train:train_rater",
+    "en": "gistmeter.training.recipes.spacy_pipeline:train_pipeline",
+    "fill": "gistmeter.training.recipes.infiller:train_fill",
+    "joint-fill": "gistmeter.training.recipes.joint:train_joint",
+    "entail": "gistmeter.training.recipes.entailment.train:train_entailment",
+    "frequencies": "gistmeter.metrics.simplicity.training.frequencies:train_frequencies",
+    "maskeval-mlm": "gistmeter.metrics.maskeval.training.train:train_filler",
+    "maskeval-weighers": "gistmeter.metrics.maskeval.training.train:train_weighers",
+    "cloze": "gistmeter.metrics.cloze.training.train:train_cloze",
+    "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
+    "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
 }
 """A function (recipe, data, output, progress); the tasks in `WITHOUT_LOOP` have arguments of their own."""
 WITHOUT_LOOP = ("en", "frequencies")
@@ -98,7 +98,7 @@ def build(
     if isinstance(found, type):
         built = found(options_from(get_type_hints(found)["options"], options or {}))
     else:
-        from gistmeter.models.runtime import Runtime
+        from gistmeter.models.run.runtime import Runtime
 
         built = found(preset, model, runtime or Runtime(), options or {})
     return built

@@ -15,7 +15,7 @@ from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 from gistmeter.io.frames import Table, as_list, table_from
-from gistmeter.models.runtime import Backend, Dtype, Runtime
+from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
 LOG = logging.getLogger("gistmeter")
 Metrics = str | Metric | Iterable[str | Metric]
@@ -137,7 +137,7 @@ def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -
     if columns:
         return table_from({COLUMNS[name]: as_list(name, values) for name, values in columns.items()})
     if isinstance(rows, str | PathLike):
-        from gistmeter.batch.rows import read_rows
+        from gistmeter.io.rows import read_rows
 
         return Table(list(read_rows(str(rows), fields=fields or {})))
     return table_from(rows, fields=fields)
@@ -180,7 +180,7 @@ def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bo
 
 def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:
     """Score rows with one metric, chunk by chunk, under a progress bar."""
-    from gistmeter.batch.local import score_rows
+    from gistmeter.engine.local import score_rows
     from gistmeter.engine.progress import rows_bar
 
     column: list[Score] = []

@@ -11,16 +11,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.run.runtime import Runtime
 from tests.tiny_frequencies import save_tables
 from tests.tiny_spacy import tiny_pipeline
 
 # Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter.
 FIXTURES: dict[str, list[str]] = {
-    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
-    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_reader"],
+    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
+    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
     "simplicity": ["tiny_tuned"],
-    "sumqe": ["tiny_rater"],
+    "sumqe": ["tiny_regressor"],
 }
 CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 

@@ -10,9 +10,10 @@ from gistmeter import __version__
 from gistmeter.app.ends import ended, ending_cleanly, prepare
 from gistmeter.app.notes import notes_on_stderr
 from gistmeter.app.specs import METRIC_HELP
-from gistmeter.bench.render import SUITE_NAMES
+from gistmeter.bench.suites.render import SUITE_NAMES
 from gistmeter.catalog import TASKS
 from gistmeter.core.errors import UsageError
+from gistmeter.core.levels import LEVELS, level_name
 from gistmeter.report.plain import plain
 
 DIGITS = 19
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
     _add_benchmark(commands)
+    _add_reproduce(commands)
     _add_data(commands)
     _add_models(commands)
     _add_train(commands)
@@ -153,21 +155,37 @@ def _add_benchmark(commands: Commands) -> None:
         "--compare",
         metavar="LEVEL",
         nargs="?",
-        const="flat",
-        choices=["flat", "document", "system"],
-        help="also test every two metrics against each other at this level (default: flat);"
+        const="pooled",
+        type=level_name,
+        choices=LEVELS,
+        help="also test every two metrics against each other at this level (default: pooled);"
         " --json OUT.json writes the differences to OUT.pairs.json",
     )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
     _add_fate(benchmark.add_argument_group("an output that is there already"))
-    suites = benchmark.add_argument_group("suites: the papers' tables beside what is measured")
-    suites.add_argument("--suite", metavar="NAME", help=f"{', '.join(SUITE_NAMES)}, or all")
-    suites.add_argument(
-        "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
-    )
-    _add_cache(suites, default="the user's cache for suites")
+    for name in ("--suite", "--output", "--cache"):  # of `reproduce`, before it was a command
+        benchmark.add_argument(name, *(["-o"] if name == "--output" else []), help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
+
+
+def _add_reproduce(commands: Commands) -> None:
+    reproduce = _add_command(
+        commands,
+        "reproduce",
+        help="put the papers' tables beside what is measured",
+        description="Measure what a suite of papers' tables compares; write JSON, Markdown and pictures.",
+    )
+    reproduce.add_argument("suite", metavar="SUITE", help=f"{', '.join(SUITE_NAMES)}, or all")
+    reproduce.add_argument("--data", metavar="FOLDER", required=True, help="files of rows with human scores")
+    reproduce.add_argument(
+        "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
+    )
+    reproduce.add_argument(
+        "--cache", metavar="FOLDER", help="scores are kept here (default: the user's cache)"
+    )
+    _add_common(reproduce, metrics="*")
+    reproduce.set_defaults(run=_run_reproduce)
 
 
 def _add_data(commands: Commands) -> None:
@@ -197,7 +215,7 @@ def _add_models(commands: Commands) -> None:
         "--from", dest="origin", metavar="FOLDER_OR_URL", help="with fetch: its files (default: the Hub)"
     )
     models.add_argument(
-        "--dtype", choices=DTYPES[1:], help="with verify: print the share of decisions that change"
+        "--dtype", choices=DTYPES[1:], help="with verify: print the share of predictions that change"
     )
     models.add_argument(
         "--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)"
@@ -263,35 +281,39 @@ def _not_negative(text: str) -> int:
 
 
 def _run_score(arguments: argparse.Namespace) -> int:
-    from gistmeter.app.score import run
+    from gistmeter.app.commands.score import run
 
     return run(arguments)
 
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
-    if arguments.suite:
-        from gistmeter.app.suite import run as run_suite
+    if arguments.suite or arguments.output or arguments.cache:
+        raise UsageError("suites have a command: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
+    from gistmeter.app.commands.benchmark import run
 
-        return run_suite(arguments)
-    from gistmeter.app.benchmark import run
+    return run(arguments)
+
+
+def _run_reproduce(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.reproduce import run
 
     return run(arguments)
 
 
 def _run_data(arguments: argparse.Namespace) -> int:
-    from gistmeter.app.data import run
+    from gistmeter.app.commands.data import run
 
     return run(arguments)
 
 
 def _run_models(arguments: argparse.Namespace) -> int:
-    from gistmeter.app.models import run
+    from gistmeter.app.commands.models import run
 
     return run(arguments)
 
 
 def _run_train(arguments: argparse.Namespace) -> int:
-    from gistmeter.app.train import run
+    from gistmeter.app.commands.train import run
 
     return run(arguments)
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gistmeter.app.specs import note
-from gistmeter.batch import files
-from gistmeter.batch.cache import ScoreCache
-from gistmeter.batch.kept import Kept
 from gistmeter.core.errors import UsageError
 from gistmeter.core.metric import Metric
+from gistmeter.io import files
+from gistmeter.io.cache import ScoreCache
+from gistmeter.io.kept import Kept
 
 Figures = list[dict[str, object]]
 Labelled = Sequence[tuple[str, Metric]]

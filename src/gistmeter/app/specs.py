@@ -8,7 +8,7 @@ from gistmeter import catalog
 from gistmeter.core.metric import Metric
 
 if TYPE_CHECKING:
-    from gistmeter.models.runtime import Runtime
+    from gistmeter.models.run.runtime import Runtime
 
 LOG = logging.getLogger("gistmeter")
 METRIC_HELP = f"""\
@@ -21,7 +21,7 @@ metrics:
 
 def runtime_of(arguments: argparse.Namespace) -> "Runtime":
     """Return where and how the command line asks models to run."""
-    from gistmeter.models.runtime import Runtime
+    from gistmeter.models.run.runtime import Runtime
 
     return Runtime(
         device=arguments.device,

@@ -8,7 +8,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.bench.correlate import Level, benchmark_row, correlate
+from gistmeter.bench.stats.correlate import benchmark_row, correlate
+from gistmeter.core.levels import Level
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 

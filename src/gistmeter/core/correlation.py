@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 def pearson(values: ArrayLike, judgements: ArrayLike) -> float:
     """Return Pearson's r of two columns (n,); NaN for fewer than two rows and where one side does not vary.
 
-    Figures that are reported go through `bench.correlate`, which also tells rounding from a difference.
+    Figures that are reported go through `bench.stats.correlate`, which also tells rounding from a difference.
 
     >>> round(pearson([1, 2, 3], [1, 2, 6]), 3), pearson([1, 1], [2, 3])
     (0.945, nan)

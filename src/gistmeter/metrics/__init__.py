@@ -1,1 +1,1 @@
-"""The metrics: a package per paper, and the cheap controls; they never import each other."""
+"""The metrics: a package per paper, and the cheap baselines; they never import each other."""

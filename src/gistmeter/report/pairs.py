@@ -17,13 +17,13 @@ def pairs_table(rows: Sequence[Figures]) -> str:
     """Lay out differences between metrics: a table a task, human dimension and level, a line a pair.
 
     Args:
-        rows: As `gistmeter.bench.significance.difference_row` makes them. What the bootstrap and Williams'
-            test say of a pair is left to the JSON.
+        rows: As `gistmeter.bench.stats.significance.difference_row` makes them. What the bootstrap and
+            Williams' test say of a pair is left to the JSON.
 
     >>> numbers = {"difference": -0.12, "low": -0.2, "high": -0.031, "p_permutation": 0.004, "p_holm": 0.012}
-    >>> where = {"task": "mine", "dimension": "fluency", "level": "flat", "n": 800}
+    >>> where = {"task": "mine", "dimension": "fluency", "level": "pooled", "n": 800}
     >>> print(pairs_table([{**where, "a": "rouge", "b": "speed", **numbers}]))
-    mine, fluency, flat level
+    mine, fluency, pooled level
     <BLANKLINE>
     metric A    metric B      difference     95 % interval      p    Holm        n
     ----------  ----------  ------------  ----------------  -----  ------  --  ---
@@ -64,7 +64,7 @@ def _cells(row: Figures) -> list[str]:
 
 
 def _differs(row: Figures) -> bool:
-    """Ask both tests: at flat level the permutation test takes rows of one document for independent."""
+    """Ask both tests: at pooled level the permutation test takes rows of one document for independent."""
     if row["p_holm"] is None or row["low"] is None:
         return False
     return bool(row["p_holm"] < SIGNIFICANT and not row["low"] <= 0 <= row["high"])

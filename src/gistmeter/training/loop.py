@@ -21,7 +21,7 @@ LOG_EVERY = 20
 History = dict[str, list[dict[str, float]]]
 
 
-class Task(Protocol):
+class TrainingTask(Protocol):
     """What is trained. Every draw of it follows from the step, so that a restart meets the same batches."""
 
     @property
@@ -41,7 +41,7 @@ class Task(Protocol):
         """Return figures of the validation rows, `loss` among them."""
 
 
-def train(task: Task, settings: Settings, folder: Path, *, progress: bool = True) -> History:
+def train(task: TrainingTask, settings: Settings, folder: Path, *, progress: bool = True) -> History:
     """Train; go on where an earlier run in the same folder stopped.
 
     A kill loses at most the steps since the last checkpoint, and the run that goes on draws the same curve;
@@ -86,7 +86,7 @@ def train(task: Task, settings: Settings, folder: Path, *, progress: bool = True
 class _Run:
     """A training on its way."""
 
-    def __init__(self, task: Task, settings: Settings, folder: Path) -> None:
+    def __init__(self, task: TrainingTask, settings: Settings, folder: Path) -> None:
         self.task, self.settings, self.folder = task, settings, folder
         self.facts = {key: value for key, value in asdict(settings).items() if key != "checkpoint_every"}
         self.optimizer = _optimizer(task, settings)
@@ -223,7 +223,7 @@ def _chosen(figures: Mapping[str, float], name: str) -> float:
     return -figures[name[1:]] if name.startswith("-") else figures[name]
 
 
-def _optimizer(task: Task, settings: Settings) -> torch.optim.Optimizer:
+def _optimizer(task: TrainingTask, settings: Settings) -> torch.optim.Optimizer:
     groups = [
         {"params": group["params"], "lr": settings.learning_rate * float(group.get("scale", 1.0))}
         for group in task.parameters()

@@ -10,11 +10,11 @@ import torch
 
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
-from gistmeter.models.filler import Query
-from gistmeter.models.filler_load import load_filler
-from gistmeter.models.filler_loss import Trainable, gold_count, gold_loss, trainable_filler
-from gistmeter.models.runtime import Runtime
-from gistmeter.models.save import save_model
+from gistmeter.models.files.save import save_model
+from gistmeter.models.fill.load import load_filler
+from gistmeter.models.fill.loss import Trainable, gold_count, gold_loss, trainable_filler
+from gistmeter.models.fill.protocol import Query
+from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.recipe import Recipe

@@ -1,9 +1,1 @@
-"""The suites, each a file: a paper's tables and figures beside what is measured here."""
-
-from gistmeter.bench.suite import Suite
-from gistmeter.bench.suites import factual, gofigure, k, linguistic, pos, selective, simplification, summeval
-
-SUITES: dict[str, Suite] = {
-    module.SUITE.name: module.SUITE
-    for module in (summeval, factual, gofigure, simplification, linguistic, selective, k, pos)
-}
+"""The papers' tables and analyses beside what is measured here."""

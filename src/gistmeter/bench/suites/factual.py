@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
-from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 from gistmeter.core.row import Row
 
 SETS = {
@@ -64,26 +65,26 @@ SECONDS = {
 TIMED = "qags_cnndm"
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Measure every set by itself."""
     tables, seconds = [], []
     for at, (task, (title, dimension)) in enumerate(SETS.items()):
         lines, cut = _cases(at, dimension), _ablations(at, dimension)
         try:
-            rows = bench.take(task)
+            rows = context.take(task)
         except NotRunError as reason:
             tables.append(Table(title, absent([*lines, *cut], [dimension], f"not there: {reason}")))
             continue
         # Scored together: with and without confidence, the same blanks are filled.
-        bench.prepare(bench.wanted([*lines, *cut]), rows)
+        context.prepare(context.wanted([*lines, *cut]), rows)
         notes = (_less(rows),)
-        tables.append(Table(f"{title} (ClozE, table 2)", compare(bench, rows, lines, [dimension]), notes))
-        tables.append(Table(f"{title}, ablations (ClozE, table 6)", compare(bench, rows, cut, [dimension])))
-        seconds += _seconds(bench, lines, rows, title)
+        tables.append(Table(f"{title} (ClozE, table 2)", compare(context, rows, lines, [dimension]), notes))
+        tables.append(Table(f"{title}, ablations (ClozE, table 6)", compare(context, rows, cut, [dimension])))
+        seconds += _seconds(context, lines, rows, title)
     seconds += [
         Line(label, f"seconds a summary, {SETS[TIMED][0]}", paper=paper, note="the paper's")
         for label, paper in SECONDS.items()
-        if not bench.only
+        if not context.only
     ]
     tables.append(Table("Time a summary (ClozE, table 2)", tuple(seconds), ("The paper's: an RTX 3090.",)))
     shown = tuple(table for table in tables if table.lines)
@@ -121,12 +122,12 @@ def _less(rows: Sequence[Row]) -> str:
     return f"{len(rows)} rows, {len(documents)} documents."
 
 
-def _seconds(bench: Bench, cases: Sequence[Case], rows: Sequence[Row], title: str) -> list[Line]:
+def _seconds(context: BenchmarkContext, cases: Sequence[Case], rows: Sequence[Row], title: str) -> list[Line]:
     """Return what a summary cost when it was scored, on whatever machine that was."""
     lines = []
-    for case in bench.wanted(cases):
+    for case in context.wanted(cases):
         try:
-            seconds, signature = bench.seconds(case, rows), bench.metric(case).signature.text
+            seconds, signature = context.seconds(case, rows), context.metric(case).signature.text
         except NotRunError:
             continue
         what = f"seconds a summary, {title}"
@@ -148,7 +149,7 @@ def _figure(tables: Sequence[Table]) -> Figure:
         Series("ours", names, tuple(line.ours for line in lines)),
         Series("paper", names, tuple(line.paper for line in lines)),
     )
-    return Figure("cloze", "ClozE, set by set", "", "flat Pearson", series, connected=False)
+    return Figure("cloze", "ClozE, set by set", "", "pooled Pearson", series, connected=False)
 
 
 def _says(tables: Sequence[Table]) -> list[str]:

@@ -4,9 +4,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gistmeter.bench.gofigure import FAMILIES, LEVELS, Corrupted, Family, corrupt, others, sensitivity
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
-from gistmeter.bench.workbench import Bench, NotRunError, absent, number
+from gistmeter.bench.suites.analyses.gofigure import (
+    FAMILIES,
+    LEVELS,
+    Corrupted,
+    Family,
+    corrupt,
+    others,
+    sensitivity,
+)
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, number
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
 from gistmeter.text.factors import Pipeline
@@ -54,10 +63,10 @@ PAPER: dict[str, dict[str, tuple[Column, Column]]] = {
 }
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Put errors into the references of each set and score them."""
     try:
-        rows = bench.take(DATA)
+        rows = context.take(DATA)
     except NotRunError as reason:
         return Result(tuple(_absent(name, str(reason)) for name in TITLES))
     from gistmeter.text.factors import load_pipeline
@@ -69,40 +78,42 @@ def run(bench: Bench) -> Result:
         if len({row.example.candidate for row in own}) < 2:
             tables.append(_absent(name, f"no two documents of {name} in the data"))
             continue
-        lines, figure = _set(bench, own, name, pipeline)
+        lines, figure = _set(context, own, name, pipeline)
         tables.append(Table(title, lines, NOTES))
         pictures.append(figure)
     return Result(tuple(tables), tuple(pictures), tuple(_says(tables)))
 
 
-def _set(bench: Bench, rows: Sequence[Row], name: str, pipeline: Pipeline) -> tuple[tuple[Line, ...], Figure]:
+def _set(
+    context: BenchmarkContext, rows: Sequence[Row], name: str, pipeline: Pipeline
+) -> tuple[tuple[Line, ...], Figure]:
     """Measure one set of documents."""
     examples = [row.example for row in rows]
-    made = corrupt([(e.candidate, e.source or "") for e in examples], pipeline, seed=bench.seed)
+    made = corrupt([(e.candidate, e.source or "") for e in examples], pipeline, seed=context.seed)
     strangers = others([example.candidate for example in examples])
     states: dict[Family, list[list[Row]]] = {}
     for family in FAMILIES:
         kept = [at for at, levels in enumerate(made) if family in levels]
         levels = [made[at][family] for at in kept]
         states[family] = _states([examples[at] for at in kept], levels, [strangers[at] for at in kept])
-    cases = _all_cases(bench, name)
-    bench.prepare(cases, [row for own in states.values() for state in own for row in state])
+    cases = _all_cases(context, name)
+    context.prepare(cases, [row for own in states.values() for state in own for row in state])
     lines: list[Line] = []
     series: list[Series] = []
     for case in cases:
         for family in FAMILIES:
-            own = _lines(bench, case, family, states[family])
+            own = _lines(context, case, family, states[family])
             lines += own
             series += _series(case, family, own)
     return tuple(lines), Figure(name, f"Errors and scores, {name}", "", "mean score", tuple(series))
 
 
-def _all_cases(bench: Bench, name: str) -> list[Case]:
+def _all_cases(context: BenchmarkContext, name: str) -> list[Case]:
     """Return the paper's metrics with its figures under `family state`, and those asked for besides."""
     own = {case.label: case for case in CASES}
     theirs = [Case(label, None) for label in PAPER[name] if label not in own]
-    further = [Case(spec, spec) for spec in bench.only if spec not in {case.metric for case in CASES}]
-    cases = [*(theirs if not bench.only else []), *bench.wanted(CASES), *further]
+    further = [Case(spec, spec) for spec in context.only if spec not in {case.metric for case in CASES}]
+    cases = [*(theirs if not context.only else []), *context.wanted(CASES), *further]
     return [Case(case.label, case.metric, paper=_paper(PAPER[name].get(case.label, ()))) for case in cases]
 
 
@@ -128,11 +139,13 @@ def _states(
     ]
 
 
-def _lines(bench: Bench, case: Case, family: Family, states: Sequence[Sequence[Row]]) -> list[Line]:
+def _lines(
+    context: BenchmarkContext, case: Case, family: Family, states: Sequence[Sequence[Row]]
+) -> list[Line]:
     names = [f"{WORDS[family]}: {name}" for name in (*STATES, "correlation", "p", "noticed")]
     try:
-        bench.metric(case)  # whether there is one comes before whether there are texts
-        values = [bench.values(case, state) for state in states] if states[0] else []
+        context.metric(case)  # whether there is one comes before whether there are texts
+        values = [context.values(case, state) for state in states] if states[0] else []
         if not values:
             raise NotRunError("no text has room for three errors of this kind")
     except NotRunError as reason:
@@ -140,7 +153,7 @@ def _lines(bench: Bench, case: Case, family: Family, states: Sequence[Sequence[R
         return list(absent([case], known, f"not run: {reason}"))
     found = sensitivity(values[0].tolist(), [v.tolist() for v in values[1:-1]], values[-1].tolist())
     figures = (found.upper, *found.levels, found.lower, found.correlation, found.p, found.noticed)
-    signature = bench.metric(case).signature.text
+    signature = context.metric(case).signature.text
     note = f"{found.n_undefined} undefined" if found.n_undefined else ""
     return [
         Line(

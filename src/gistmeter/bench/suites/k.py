@@ -1,9 +1,10 @@
 """How many factors can be blanked at once: ClozE's figures 3a and 4."""
 
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
+from gistmeter.bench.suites.analyses.cloze import Point, Run, timing_against_k
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
 from gistmeter.bench.suites.factual import SETS
-from gistmeter.bench.workbench import Bench, NotRunError, compare
-from gistmeter.metrics.cloze.analyses import Point, Run, speed_against_k
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 
 KS = (1, 2, 3, 4, 6, 8)
 NOTE = (
@@ -11,25 +12,25 @@ NOTE = (
 )
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Measure each set at summary level with growing k."""
     lines: list[Line] = []
     series: list[Series] = []
     times: list[Series] = []
     for task, (title, dimension) in SETS.items():
         try:
-            points = _points(bench, task, dimension)
+            points = _points(context, task, dimension)
         except NotRunError as reason:
             lines.append(
                 Line("ClozE, summary level", f"{title}, every k", metric="cloze", note=f"not run: {reason}")
             )
             continue
-        lines += _lines(bench, task, title, dimension, points)
+        lines += _lines(context, task, title, dimension, points)
         ks = tuple(point.k for point in points)
         series.append(Series(title, ks, tuple(point.pearson for point in points)))
         times.append(Series(title, ks, tuple(point.seconds for point in points)))
     figures = (
-        Figure("pearson", "ClozE with k factors at once", "k", "flat Pearson", tuple(series)),
+        Figure("pearson", "ClozE with k factors at once", "k", "pooled Pearson", tuple(series)),
         Figure("seconds", "ClozE with k factors at once", "k", "seconds a summary", tuple(times)),
     )
     table = Table("Factors at once (ClozE, figures 3a and 4)", tuple(lines), (NOTE,))
@@ -40,22 +41,24 @@ def _case(k: int) -> Case:
     return Case(f"k={k}", f"cloze:level=summary,k={k}")
 
 
-def _points(bench: Bench, task: str, dimension: str) -> list[Point]:
-    rows = bench.take(task)
+def _points(context: BenchmarkContext, task: str, dimension: str) -> list[Point]:
+    rows = context.take(task)
     judged = [row for row in rows if dimension in row.scores]
-    cases = {k: _case(k) for k in KS if bench.wanted([_case(k)])}
-    bench.prepare(list(cases.values()), judged)
+    cases = {k: _case(k) for k in KS if context.wanted([_case(k)])}
+    context.prepare(list(cases.values()), judged)
     runs = {}
     for k, case in cases.items():
-        scores = bench.metric(case).score([row.example for row in judged])
-        runs[k] = Run(scores, bench.seconds(case, judged) * len(judged))
-    return speed_against_k(runs, [row.scores[dimension] for row in judged])
+        scores = context.metric(case).score([row.example for row in judged])
+        runs[k] = Run(scores, context.seconds(case, judged) * len(judged))
+    return timing_against_k(runs, [row.scores[dimension] for row in judged])
 
 
-def _lines(bench: Bench, task: str, title: str, dimension: str, points: list[Point]) -> list[Line]:
+def _lines(
+    context: BenchmarkContext, task: str, title: str, dimension: str, points: list[Point]
+) -> list[Line]:
     lines = []
     for point in points:
-        found = compare(bench, bench.take(task), [_case(point.k)], [dimension])[0]
+        found = compare(context, context.take(task), [_case(point.k)], [dimension])[0]
         name, cost = f"{title}, k={point.k}", f"{point.seconds:.3f} s a summary"
         lines.append(
             Line(
@@ -63,7 +66,7 @@ def _lines(bench: Bench, task: str, title: str, dimension: str, points: list[Poi
                 name,
                 found.ours,
                 metric=found.metric,
-                level="flat",
+                level="pooled",
                 n=found.n,
                 low=found.low,
                 high=found.high,

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from math import isfinite, nan
 from statistics import fmean, pstdev
 
-from gistmeter.bench.correlate import Level
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
-from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
+from gistmeter.core.levels import Level
 from gistmeter.core.row import Row
 
 QUALITIES = {
@@ -58,26 +59,26 @@ TRAINED = "The model's card says whether sumqe learned from these very rows; whe
 FIGURE3 = {"Q2": "non_redundancy", "Q3": "referential_clarity"}
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Measure DUC where it is there, and the other sets."""
     tables, pictures = [], []
     for at, (task, title) in enumerate(YEARS.items()):
-        table = _duc(bench, at, task, title)
+        table = _duc(context, at, task, title)
         tables.append(table)
-        if task in bench.rows:
-            pictures += _figures(bench, bench.rows[task], title, FIGURE3)
+        if task in context.rows:
+            pictures += _figures(context, context.rows[task], title, FIGURE3)
     for task, names in STAND_INS.items():
-        tables.append(_stand_in(bench, task, names))
-        if task == "chaganty_lq" and task in bench.rows:
-            pictures += _figures(bench, bench.rows[task], task, names)
+        tables.append(_stand_in(context, task, names))
+        if task == "chaganty_lq" and task in context.rows:
+            pictures += _figures(context, context.rows[task], task, names)
     shown = tuple(table for table in tables if table.lines)
     return Result(shown, tuple(pictures), tuple(_says(shown)))
 
 
-def _duc(bench: Bench, at: int, task: str, title: str) -> Table:
+def _duc(context: BenchmarkContext, at: int, task: str, title: str) -> Table:
     title = f"{title} (SUM-QE, table 1)"
     try:
-        rows = bench.take(task)
+        rows = context.take(task)
     except NotRunError as reason:
         cases = [_case(label, None, columns, at) for label, columns in TABLE1.items()]
         return Table(title, absent(cases, list(QUALITIES), f"not there: {reason}"))
@@ -85,7 +86,7 @@ def _duc(bench: Bench, at: int, task: str, title: str) -> Table:
         line
         for quality, part in QUALITIES.items()
         for label, columns in TABLE1.items()
-        for line in compare(bench, rows, [_case(label, part, columns, at)], [quality], "system")
+        for line in compare(context, rows, [_case(label, part, columns, at)], [quality], "system")
     ]
     return Table(title, tuple(lines))
 
@@ -96,33 +97,35 @@ def _case(label: str, part: str | None, columns: dict[str, tuple[float, float, f
     return Case(label, metrics.get(label), part or "value" if label == OURS else "value", paper)
 
 
-def _stand_in(bench: Bench, task: str, names: dict[str, str]) -> Table:
-    """Measure each quality with sumqe's part of it, and with controls that know nothing of it."""
+def _stand_in(context: BenchmarkContext, task: str, names: dict[str, str]) -> Table:
+    """Measure each quality with sumqe's part of it, and with baselines that know nothing of it."""
     title = f"{task}: the nearest of DUC's qualities"
     try:
-        rows = bench.take(task)
+        rows = context.take(task)
     except NotRunError as reason:
         cases = [Case("SUM-QE", "sumqe")]
         return Table(title, absent(cases, list(names), f"not there: {reason}"))
     lines: list[Line] = []
-    levels: tuple[Level, ...] = ("system", "flat")
+    levels: tuple[Level, ...] = ("system", "pooled")
     for name, part in names.items():
         cases = [Case(f"SUM-QE, {part.replace('_', ' ')}", "sumqe", part)]
         if any(row.example.references for row in rows):
             cases += [Case("ROUGE-L", "rouge"), Case("BERTScore-f", "bertscore")]
         for level in levels:
-            lines += compare(bench, rows, cases, [name], level)
+            lines += compare(context, rows, cases, [name], level)
     size = f"{len(rows)} rows, {len({row.example.system for row in rows})} systems."
     return Table(title, tuple(lines), (f"{size} {TRAINED}",))
 
 
-def _figures(bench: Bench, rows: Sequence[Row], title: str, names: dict[str, str]) -> list[Figure]:
+def _figures(
+    context: BenchmarkContext, rows: Sequence[Row], title: str, names: dict[str, str]
+) -> list[Figure]:
     """Draw each system's mean judgement and mean prediction, the best system first (figure 3)."""
     pictures = []
     for name, part in names.items():
         case = Case("SUM-QE", "sumqe", part)
         try:
-            values = bench.values(case, rows) if bench.wanted([case]) else None
+            values = context.values(case, rows) if context.wanted([case]) else None
         except NotRunError:
             values = None
         if values is None:

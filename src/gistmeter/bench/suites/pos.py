@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
-from gistmeter.bench.workbench import Bench, NotRunError
+from gistmeter.bench.suites.analyses.maskeval import Tagged, mean_weight_by_tag
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 from gistmeter.core.row import Row
-from gistmeter.metrics.maskeval.analyses import Tagged, mean_weight_by_tag
 
 DIMENSIONS = ("uniform", "consistency", "coherence", "fluency", "relevance")
 LEAST = 0.01
@@ -18,23 +19,23 @@ NOTES = (
 )
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Share out the weights of every quality."""
     title = "Weight of parts of speech (MaskEval, figure 4)"
     cases = {name: _case(name) for name in DIMENSIONS}
-    wanted = bench.wanted(cases.values())
+    wanted = context.wanted(cases.values())
     try:
-        rows = bench.take("summeval")
+        rows = context.take("summeval")
     except NotRunError as reason:
         note = f"not there: {reason}"
         lines = [Line(name, "all", metric=str(case.metric), note=note) for name, case in cases.items()]
         return Result((Table(title, tuple(lines)),))
-    bench.prepare(wanted, rows)
+    context.prepare(wanted, rows)
     tagged = _tags([row.example.source or "" for row in rows]) if wanted else []
     lines, shares = [], {}
     for case in wanted:
         try:
-            metric = bench.metric(case, spans=True)
+            metric = context.metric(case, spans=True)
         except NotRunError as reason:
             lines.append(Line(case.label, "all", metric=str(case.metric), note=f"not run: {reason}"))
             continue

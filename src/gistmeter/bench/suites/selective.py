@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table
-from gistmeter.bench.workbench import Bench, NotRunError, absent, number
+from gistmeter.bench.suites.analyses.maskeval import KeepPoint, keep_curve
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, number
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 from gistmeter.core.row import Row
-from gistmeter.metrics.maskeval.analyses import KeepPoint, keep_curve
 
 DIMENSIONS = ("consistency", "coherence", "fluency", "relevance")
 CASE = Case("MaskEval, learned", "maskeval:dimension={dimension}")
@@ -18,26 +19,26 @@ CIRCULAR = "The weights were learned from four fifths of the development article
 HALVES = "Both sides count one half, as in the paper; the weights that ship also learned how much each does."
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Draw a curve for each quality."""
     lines: list[Line] = []
     series: list[Series] = []
-    cases = bench.wanted([CASE])
+    cases = context.wanted([CASE])
     try:
-        rows = bench.take("summeval")
+        rows = context.take("summeval")
     except NotRunError as reason:
         return Result((Table(TITLE, absent([CASE], DIMENSIONS, f"not there: {reason}")),))
-    bench.prepare(cases, rows, DIMENSIONS)
+    context.prepare(cases, rows, DIMENSIONS)
     for name in DIMENSIONS if cases else ():
         try:
-            points, signature = _curve(bench, rows, name)
+            points, signature = _curve(context, rows, name)
         except NotRunError as reason:
             lines.append(Line(CASE.label, name, metric=_metric(name), note=f"not run: {reason}"))
             continue
         lines += _lines(name, points, signature, len(rows))
         keeps = tuple(point.keep for point in points)
         series.append(Series(name, keeps, tuple(number(point.pearson) for point in points)))
-    axes = ("share of weight kept", "flat Pearson")
+    axes = ("share of weight kept", "pooled Pearson")
     figure = Figure("keep", "MaskEval, heaviest words only", *axes, tuple(series))
     table = Table(TITLE, tuple(lines), (PAPER, CIRCULAR, HALVES))
     return Result((table,), (figure,), tuple(_says(lines)))
@@ -47,9 +48,9 @@ def _metric(dimension: str) -> str:
     return str(CASE.metric).format(dimension=dimension)
 
 
-def _curve(bench: Bench, rows: Sequence[Row], dimension: str) -> tuple[list[KeepPoint], str]:
+def _curve(context: BenchmarkContext, rows: Sequence[Row], dimension: str) -> tuple[list[KeepPoint], str]:
     judged = [row for row in rows if dimension in row.scores]
-    metric = bench.metric(CASE, dimension, spans=True)
+    metric = context.metric(CASE, dimension, spans=True)
     scores = metric.score([row.example for row in judged])
     return keep_curve(scores, [row.scores[dimension] for row in judged]), metric.signature.text
 
@@ -63,7 +64,7 @@ def _lines(dimension: str, points: Sequence[KeepPoint], signature: str, n: int) 
             f"{dimension}, weight kept {point.keep:.1f}",
             number(point.pearson),
             metric=_metric(dimension),
-            level="flat",
+            level="pooled",
             n=n,
             signature=signature,
             note=_note(point, first=point is enough),

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from gistmeter.bench.suite import Case, Data, Figure, Result, Series, Suite, Table, figures
-from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Result, Series, Table, figures
 from gistmeter.core.row import Row
 
 ORDER = "meaning fluency simplicity"
@@ -61,7 +62,7 @@ RAW = "Our judgements are means of raw ratings; the paper puts each rater's on o
 TURK, DA_Z = "asset, TurkCorpus references", "simplicity_da, standardised"
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Measure every table."""
     parts = (
         ("turk", "TurkCorpus references (simplicity paper, table 2)", (TURK,), TABLE2),
@@ -69,10 +70,10 @@ def run(bench: Bench) -> Result:
         ("ablations", "Ablations, ASSET references (simplicity paper, table 4)", ("asset",), TABLE4),
         ("da", "Simplicity-DA (Alva-Manchego et al., 2021)", (DA_Z, "simplicity_da"), DA),
     )
-    measured = {name: _table(bench, title, keys, cases) for name, title, keys, cases in parts}
+    measured = {name: _table(context, title, keys, cases) for name, title, keys, cases in parts}
     tables = list(measured.values())
     tables += [
-        _muss(bench, f"MUSS, {language} (MaskEval, table 2: all three languages)", f"muss_{language}")
+        _muss(context, f"MUSS, {language} (MaskEval, table 2: all three languages)", f"muss_{language}")
         for language in LANGUAGES
     ]
     tables = [table for table in tables if table.lines]
@@ -80,16 +81,16 @@ def run(bench: Bench) -> Result:
     return Result(tuple(tables), pictures, tuple(_says(tables)))
 
 
-def _table(bench: Bench, title: str, keys: Sequence[str], cases: Sequence[Case]) -> Table:
+def _table(context: BenchmarkContext, title: str, keys: Sequence[str], cases: Sequence[Case]) -> Table:
     """Measure on the first of some data that is there, with standardised judgements where there are any."""
-    there = [key for key in keys if key in bench.rows]
+    there = [key for key in keys if key in context.rows]
     try:
-        rows = bench.take((there or keys)[0])
+        rows = context.take((there or keys)[0])
     except NotRunError as reason:
         return Table(title, absent(cases, DIMENSIONS, f"not there: {reason}"))
     standard = _standardised(rows)
     raw = standard is None and there[0] != DA_Z
-    return Table(title, compare(bench, standard or rows, cases, DIMENSIONS), (RAW,) if raw else ())
+    return Table(title, compare(context, standard or rows, cases, DIMENSIONS), (RAW,) if raw else ())
 
 
 def _standardised(rows: Sequence[Row]) -> list[Row] | None:
@@ -103,12 +104,12 @@ def _z(scores: Mapping[str, float]) -> dict[str, float]:
     return {name: scores[f"{name}_z"] for name in DIMENSIONS if f"{name}_z" in scores}
 
 
-def _muss(bench: Bench, title: str, key: str) -> Table:
+def _muss(context: BenchmarkContext, title: str, key: str) -> Table:
     try:
-        rows = bench.take(key)
+        rows = context.take(key)
     except NotRunError as reason:
         return Table(title, absent(MUSS, MUSS_ORDER.split(), f"not there: {reason}"))
-    return Table(title, compare(bench, rows, MUSS, MUSS_ORDER.split()))
+    return Table(title, compare(context, rows, MUSS, MUSS_ORDER.split()))
 
 
 def _figure(name: str, table: Table) -> Figure:
@@ -120,7 +121,7 @@ def _figure(name: str, table: Table) -> Figure:
         Series("paper", names, tuple(line.paper for line in lines)),
     )
     title = f"Correlation with simplicity: {table.title.partition(' (')[0]}"
-    return Figure(name, title, "", "flat Pearson", series, connected=False)
+    return Figure(name, title, "", "pooled Pearson", series, connected=False)
 
 
 def _says(tables: Sequence[Table]) -> list[str]:

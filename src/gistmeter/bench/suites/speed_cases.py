@@ -1,6 +1,6 @@
 """The lines of SPEED's tables 1 to 8 (Akula and Garibay, 2022)."""
 
-from gistmeter.bench.suite import Case, figures
+from gistmeter.bench.suites.tables import Case, figures
 
 ORDER = "coherence consistency fluency relevance"
 SYSTEMS = {

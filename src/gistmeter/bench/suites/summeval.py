@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from gistmeter.bench.suite import Case, Data, Figure, Line, Result, Series, Suite, Table, figures
+from gistmeter.bench.datasets.dataset import find
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
 from gistmeter.bench.suites.speed_cases import ENSEMBLES, SYSTEMS, cases_of_table
-from gistmeter.bench.tasks import find
-from gistmeter.bench.workbench import Bench, NotRunError, absent, compare
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table, figures
 from gistmeter.core.row import Row
 
 ORDER = "consistency coherence fluency relevance"
@@ -14,7 +15,7 @@ LEARNED = (
     "its weights were learned from four fifths of these very articles: the model's card has honest figures"
 )
 SEEN = {
-    "sumqe": "its rater learned from these very rows: what it comes to on articles that it does not see "
+    "sumqe": "its regressor learned from these very rows: what it comes to on articles that it does not see "
     "stands in the metric's README"
 }
 """Metrics whose figures on the development rows say nothing."""
@@ -55,40 +56,42 @@ EVERY = (
 """Ways to ask that say more than a metric's defaults."""
 
 
-def run(bench: Bench) -> Result:
+def run(context: BenchmarkContext) -> Result:
     """Measure every table."""
     try:
-        rows = bench.take("summeval")
+        rows = context.take("summeval")
     except NotRunError as reason:
         return Result(tuple(_absent(str(reason))))
     task = find("summeval")
     parts = {variant.name: variant.select(rows) for variant in task.variants}
     # First, because these share what is filled into blanks.
-    source = Table("No reference (MaskEval, table 1)", compare(bench, rows, SOURCE, DIMENSIONS))
-    every = _every(bench, rows)
+    source = Table("No reference (MaskEval, table 1)", compare(context, rows, SOURCE, DIMENSIONS))
+    every = _every(context, rows)
     tables = [
-        Table(f"{name.replace('-', ' ')} (MaskEval, table 1)", compare(bench, parts[name], cases, DIMENSIONS))
+        Table(
+            f"{name.replace('-', ' ')} (MaskEval, table 1)", compare(context, parts[name], cases, DIMENSIONS)
+        )
         for name, cases in REFERENCES.items()
     ]
     tables.append(source)
-    tables += [_systems(bench, parts, number) for number in SYSTEMS]
-    tables += [Table(title, compare(bench, rows, cases, DIMENSIONS)) for title, cases in ENSEMBLES.items()]
+    tables += [_systems(context, parts, number) for number in SYSTEMS]
+    tables += [Table(title, compare(context, rows, cases, DIMENSIONS)) for title, cases in ENSEMBLES.items()]
     tables = [table for table in (*tables, every) if table.lines]
     return Result(tuple(tables), (_figure(every),), _says(every))
 
 
-def _systems(bench: Bench, parts: Mapping[str, Sequence[Row]], number: int) -> Table:
+def _systems(context: BenchmarkContext, parts: Mapping[str, Sequence[Row]], number: int) -> Table:
     """Measure one of SPEED's tables 1, 2, 4 and 5: the same metrics on other rows."""
     variant, title = SYSTEMS[number]
-    lines = compare(bench, parts[variant], cases_of_table(number), DIMENSIONS)
+    lines = compare(context, parts[variant], cases_of_table(number), DIMENSIONS)
     return Table(f"{title} (SPEED, table {number})", lines)
 
 
-def _every(bench: Bench, rows: Sequence[Row]) -> Table:
+def _every(context: BenchmarkContext, rows: Sequence[Row]) -> Table:
     """Measure every metric there is, and those asked for that stand in no table."""
-    names = dict.fromkeys([*bench.every, *EVERY] if not bench.only else bench.only)
+    names = dict.fromkeys([*context.every, *EVERY] if not context.only else context.only)
     cases = [Case(name, name, note=SEEN.get(name.partition(":")[0], "")) for name in names]
-    return Table("Every metric", compare(bench, rows, cases, DIMENSIONS))
+    return Table("Every metric", compare(context, rows, cases, DIMENSIONS))
 
 
 def _absent(reason: str) -> list[Table]:
@@ -104,7 +107,7 @@ def _figure(every: Table) -> Figure:
     for name in DIMENSIONS:
         lines = [line for line in _fresh(every) if line.dimension == name]
         series.append(Series(name, tuple(line.label for line in lines), tuple(line.ours for line in lines)))
-    return Figure("every", "SummEval, every metric", "", "flat Pearson", tuple(series), connected=False)
+    return Figure("every", "SummEval, every metric", "", "pooled Pearson", tuple(series), connected=False)
 
 
 def _fresh(every: Table) -> list[Line]:

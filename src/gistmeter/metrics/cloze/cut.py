@@ -1,6 +1,6 @@
 """What of a document and a text fits into a model's window."""
 
-from gistmeter.models.filler import Filler
+from gistmeter.models.fill.protocol import Filler
 
 
 def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from gistmeter.metrics.cloze.options import ClozeOptions
-from gistmeter.models.filler import Fill, Filler
+from gistmeter.models.fill.protocol import Fill, Filler
 
 Ids = Sequence[int]
 SMALLEST = 1e-9

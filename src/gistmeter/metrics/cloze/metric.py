@@ -14,8 +14,8 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
 from gistmeter.metrics.cloze.judge import Verdict, judge
 from gistmeter.metrics.cloze.options import ClozeOptions
-from gistmeter.metrics.cloze.reading import Reading, read
-from gistmeter.models.filler import Fill, Filler
+from gistmeter.metrics.cloze.prepared import PreparedExample, read
+from gistmeter.models.fill.protocol import Fill, Filler
 from gistmeter.text.factors import Factor, Pipeline
 from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER
@@ -72,20 +72,20 @@ class Cloze:
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        readings = read(examples, self.filler, self.pipeline, self.options)
-        filled = self.filler.fill([query for reading in readings for query in reading.queries])
-        asked = [blank for reading in readings for blank in reading.blanks if not blank.problem]
+        prepared_examples = read(examples, self.filler, self.pipeline, self.options)
+        filled = self.filler.fill([query for prepared in prepared_examples for query in prepared.queries])
+        asked = [blank for prepared in prepared_examples for blank in prepared.blanks if not blank.problem]
         fills: list[Fill] = [fill for fills in filled for fill in fills]
-        priors = self._priors(readings) if self.options.prior == "subtract" else None
+        priors = self._priors(prepared_examples) if self.options.prior == "subtract" else None
         verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options, priors)
         return [
-            self._score_one(reading, verdicts, self._doubts(example))
-            for example, reading in zip(examples, readings, strict=True)
+            self._score_one(prepared, verdicts, self._doubts(example))
+            for example, prepared in zip(examples, prepared_examples, strict=True)
         ]
 
-    def _priors(self, readings: Sequence[Reading]) -> list[Fill]:
+    def _priors(self, prepared_examples: Sequence[PreparedExample]) -> list[Fill]:
         """Fill the same blanks without the document."""
-        alone = [replace(query, context=()) for reading in readings for query in reading.queries]
+        alone = [replace(query, context=()) for prepared in prepared_examples for query in prepared.queries]
         return [fill for fills in self.filler.fill(alone) for fill in fills]
 
     def _doubts(self, example: Example) -> tuple[Flag, ...]:
@@ -93,21 +93,23 @@ class Cloze:
         read = [text for text in example.texts() if text[0] != "reference"]
         return language_flags(read, self.pipeline.nlp.lang or "")
 
-    def _score_one(self, reading: Reading, verdicts: Iterator[Verdict], doubts: tuple[Flag, ...]) -> Score:
-        judged = [(blank, None if blank.problem else next(verdicts)) for blank in reading.blanks]
-        if not reading.document:
+    def _score_one(
+        self, prepared: PreparedExample, verdicts: Iterator[Verdict], doubts: tuple[Flag, ...]
+    ) -> Score:
+        judged = [(blank, None if blank.problem else next(verdicts)) for blank in prepared.blanks]
+        if not prepared.document:
             nothing = "the model's tokenizer finds no token in the source"
-            return Score.undefined(reading.id, nothing, (Flag("empty_side", "source"),))
+            return Score.undefined(prepared.id, nothing, (Flag("empty_side", "source"),))
         spans = [factor_span(blank, verdict, self.options.alpha) for blank, verdict in judged]
-        spans += bare_sentences(reading.marked)
+        spans += bare_sentences(prepared.marked)
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
         best = 0.0 if self.options.criterion == "log" else 1.0
         parts = _parts(scored, best=None if judged else best)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
-        flags = (*reading.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
-        return Score(reading.id, value, parts, ordered, flags, problem)
+        flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
+        return Score(prepared.id, value, parts, ordered, flags, problem)
 
 
 def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:

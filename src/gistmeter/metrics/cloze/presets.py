@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from gistmeter.core.options import Preset, options_from, preset_from
 from gistmeter.metrics.cloze.metric import Cloze
 from gistmeter.metrics.cloze.options import ClozeOptions
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.factors import load_pipeline
 
 PRESETS = {
@@ -45,6 +45,6 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     given = options_from(BuildOptions, {**own.options, **options})
     chosen = ClozeOptions(**{field.name: getattr(given, field.name) for field in fields(ClozeOptions)})
     pipeline = load_pipeline(given.pipeline, selection=chosen.selection)
-    from gistmeter.models.filler_load import load_filler
+    from gistmeter.models.fill.load import load_filler
 
     return Cloze(load_filler(model or own.model, runtime), pipeline, chosen)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gistmeter.metrics.cloze.chunks import Chunk, Place, factor_tokens
 from gistmeter.metrics.cloze.cut import fit
 from gistmeter.metrics.cloze.options import ClozeOptions
-from gistmeter.metrics.cloze.pieces import Piece, Place, factor_tokens
-from gistmeter.models.filler import Filler, Query
-from gistmeter.models.tokens import Tokens
+from gistmeter.models.fill.protocol import Filler, Query
+from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.factors import Factor, group_factors
 
 CUT_OFF = "not scored: cut off by the model's window"
@@ -48,11 +48,11 @@ class Question:
 
 
 def ask(
-    piece: Piece, text: Tokens, document: Tokens, filler: Filler, options: ClozeOptions
+    chunk: Chunk, text: Tokens, document: Tokens, filler: Filler, options: ClozeOptions
 ) -> list[Question]:
-    """Turn the ⌈N/k⌉ groups of a piece's factors into questions (section 3.4)."""
-    places = dict(zip(piece.factors, factor_tokens(piece, text), strict=True))
-    groups = group_factors(piece.factors, options.k, options.level)
+    """Turn the ⌈N/k⌉ groups of a chunk's factors into questions (section 3.4)."""
+    places = dict(zip(chunk.factors, factor_tokens(chunk, text), strict=True))
+    groups = group_factors(chunk.factors, options.k, options.level)
     return [ask_once(group, [places[factor] for factor in group], text, document, filler) for group in groups]
 
 

@@ -8,10 +8,10 @@ from gistmeter.core.example import Side
 from gistmeter.core.score import Flag, Span
 from gistmeter.metrics.maskeval.masks import Masked
 from gistmeter.metrics.maskeval.options import Scoring
-from gistmeter.metrics.maskeval.pieces import Piece
+from gistmeter.metrics.maskeval.tokenized import TokenizedText
 from gistmeter.metrics.maskeval.weights import FloatArray
 from gistmeter.metrics.maskeval.word_scores import word_score
-from gistmeter.models.filler import Fill
+from gistmeter.models.fill.protocol import Fill
 
 OTHER: dict[Side, Side] = {"candidate": "source", "source": "candidate"}
 TOO_LONG = "too long for the model's window"
@@ -24,13 +24,13 @@ class Asked:
 
     Args:
         side: Which text.
-        piece: Its words.
+        tokenized: Its words.
         weights: Of all N words.
         masked: The sequences in which some are blanked.
     """
 
     side: Side
-    piece: Piece
+    tokenized: TokenizedText
     weights: FloatArray
     masked: Masked
 
@@ -66,7 +66,7 @@ def score_side(
     total = math.fsum(asked.weights[word] for word in answers)
     spans = []
     for word in sorted([*answers, *asked.masked.too_long]):
-        segment, fill = asked.piece.words[word], answers.get(word)
+        segment, fill = asked.tokenized.words[word], answers.get(word)
         place = (asked.side, segment.start, segment.end)
         if fill is None or total == 0:
             spans.append(Span(*place, math.nan, 0.0, TOO_LONG if fill is None else said(fill, decode)))
@@ -100,4 +100,4 @@ def _flags(asked: Asked) -> tuple[Flag, ...]:
 
 
 def _length(asked: Asked, words: Sequence[int]) -> int:
-    return sum(len(asked.piece.words[word].tokens) for word in words)
+    return sum(len(asked.tokenized.words[word].tokens) for word in words)

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gistmeter.metrics.maskeval.pieces import Piece
-from gistmeter.models.filler import Filler, Query
+from gistmeter.metrics.maskeval.tokenized import TokenizedText
+from gistmeter.models.fill.protocol import Filler, Query
 
 WINDOW = 24
 """Sub-words that a blank sees on either side, in its own text."""
@@ -70,8 +70,8 @@ def cut_at(filler: Filler) -> int:
 
 
 def mask_words(
-    piece: Piece,
-    other: Piece,
+    tokenized: TokenizedText,
+    other: TokenizedText,
     chosen: Sequence[int],
     *,
     filler: Filler,
@@ -83,17 +83,17 @@ def mask_words(
     Of the other text, every sequence holds the longest prefix for which it has room. Costs O(n) for n words.
 
     Args:
-        piece: The text to blank.
+        tokenized: The text to blank.
         other: The other text of the pair.
         chosen: Which words to blank, by their number in the text, ascending.
         filler: Whose format and window decide the cut.
-        candidate: Whether `piece` is the candidate, which always stands first.
+        candidate: Whether `tokenized` is the candidate, which always stands first.
         sharing: How many words one sequence blanks.
     """
     room = cut_at(filler) - _around(filler, 1)
-    fitting = [number for number in chosen if len(piece.words[number].tokens) <= room]
-    too_long = [number for number in chosen if len(piece.words[number].tokens) > room]
-    runs = stretches(piece, fitting, room=room, sharing=sharing)
+    fitting = [number for number in chosen if len(tokenized.words[number].tokens) <= room]
+    too_long = [number for number in chosen if len(tokenized.words[number].tokens) > room]
+    runs = stretches(tokenized, fitting, room=room, sharing=sharing)
     prefixes: dict[int, tuple[int, ...]] = {}  # masks of one text share few cuts
     queries = []
     for run in runs:
@@ -102,8 +102,8 @@ def mask_words(
         kept = min(len(other.ids), max(0, left))
         if kept not in prefixes:
             prefixes[kept] = other.ids[:kept]
-        text = piece.ids[run.low : run.high]
-        queries.append(Query(text, _blanks(piece, run), prefixes[kept], context_first=not candidate))
+        text = tokenized.ids[run.low : run.high]
+        queries.append(Query(text, _blanks(tokenized, run), prefixes[kept], context_first=not candidate))
     kept = min(prefixes, default=len(other.ids))
     return Masked(queries, [run.words for run in runs], too_long, kept, len(other.ids))
 
@@ -113,14 +113,16 @@ def _around(filler: Filler, blanks: int) -> int:
     return filler.overhead(blanks) // (2 if filler.separate_windows else 1)
 
 
-def stretches(piece: Piece, chosen: Iterable[int], *, room: int, sharing: Sharing = ALONE) -> list[Stretch]:
+def stretches(
+    tokenized: TokenizedText, chosen: Iterable[int], *, room: int, sharing: Sharing = ALONE
+) -> list[Stretch]:
     """Share words out among sequences.
 
     A word joins the earliest sequence whose last blank lies far enough before it, and which then
     takes no more than half of the room. With one word a sequence, each gets the paper's window.
 
     Args:
-        piece: The text.
+        tokenized: The text.
         chosen: Which words to blank, ascending; each fits into the room.
         room: Most sub-words of both texts in one sequence.
         sharing: How many words one sequence blanks.
@@ -128,10 +130,13 @@ def stretches(piece: Piece, chosen: Iterable[int], *, room: int, sharing: Sharin
     found: list[Stretch] = []
     waiting: deque[Stretch] = deque()  # those that may still take a word, by the end of their last blank
     for number in chosen:
-        low, high = _window(piece, number, room)
+        low, high = _window(tokenized, number, room)
         while waiting and high - waiting[0].low > room // 2:
             waiting.popleft()
-        if waiting and piece.words[number].first - piece.words[waiting[0].words[-1]].last > sharing.spacing:
+        if (
+            waiting
+            and tokenized.words[number].first - tokenized.words[waiting[0].words[-1]].last > sharing.spacing
+        ):
             run = waiting.popleft()
             run.high = high
             run.words.append(number)
@@ -143,17 +148,17 @@ def stretches(piece: Piece, chosen: Iterable[int], *, room: int, sharing: Sharin
     return found
 
 
-def _window(piece: Piece, number: int, room: int) -> tuple[int, int]:
+def _window(tokenized: TokenizedText, number: int, room: int) -> tuple[int, int]:
     """Return the sub-words around a word, fewer on either side where the model's window is small."""
-    word = piece.words[number]
+    word = tokenized.words[number]
     spare = room - len(word.tokens)
     before = min(word.first, WINDOW)
-    after = min(len(piece.ids) - word.last - 1, WINDOW)
+    after = min(len(tokenized.ids) - word.last - 1, WINDOW)
     after = min(after, max(spare // 2, spare - before))
     before = min(before, spare - after)
     return word.first - before, word.last + 1 + after
 
 
-def _blanks(piece: Piece, run: Stretch) -> tuple[tuple[int, int], ...]:
-    words = (piece.words[number] for number in run.words)
+def _blanks(tokenized: TokenizedText, run: Stretch) -> tuple[tuple[int, int], ...]:
+    words = (tokenized.words[number] for number in run.words)
     return tuple((word.first - run.low, word.last + 1 - run.low) for word in words)

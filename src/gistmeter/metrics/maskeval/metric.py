@@ -11,9 +11,9 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.maskeval.aggregate import Asked, score_side
 from gistmeter.metrics.maskeval.masks import WINDOW, Sharing, cut_at, mask_words
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
-from gistmeter.metrics.maskeval.pieces import Pair, cut_texts
+from gistmeter.metrics.maskeval.tokenized import Pair, cut_texts
 from gistmeter.metrics.maskeval.weights import FloatArray, Uniform, Weighting, keep_heaviest
-from gistmeter.models.filler import Fill, Filler
+from gistmeter.models.fill.protocol import Fill, Filler
 from gistmeter.text.language import language_flags
 from gistmeter.text.words import tokenizer_name
 
@@ -81,18 +81,20 @@ class MaskEval:
 
     def _cut(self, examples: Sequence[Example]) -> list[Pair]:
         texts = [(example.candidate, example.source or "") for example in examples]
-        pieces = cut_texts(self.filler, (text for both in texts for text in both), self.options.language)
-        return [(pieces[candidate], pieces[source]) for candidate, source in texts]
+        tokenized_texts = cut_texts(
+            self.filler, (text for both in texts for text in both), self.options.language
+        )
+        return [(tokenized_texts[candidate], tokenized_texts[source]) for candidate, source in texts]
 
     def _ask(self, pair: Pair, weights: tuple[FloatArray, FloatArray]) -> tuple[Asked, Asked]:
         """Choose the words of both texts and blank them; the others cost nothing."""
         candidate, source = (
             Asked(
                 side,
-                piece,
+                tokenized,
                 ours,
                 mask_words(
-                    piece,
+                    tokenized,
                     other,
                     keep_heaviest(ours, self.options.keep),
                     filler=self.filler,
@@ -100,7 +102,7 @@ class MaskEval:
                     sharing=Sharing(self.options.masks_per_pass, self.options.spacing),
                 ),
             )
-            for side, piece, other, ours in zip(SIDES, pair, pair[::-1], weights, strict=True)
+            for side, tokenized, other, ours in zip(SIDES, pair, pair[::-1], weights, strict=True)
         )
         return candidate, source
 
@@ -127,7 +129,7 @@ class MaskEval:
 
 def _missing(pair: Pair) -> tuple[Side, ...] | None:
     """Return the sides of which the model sees no word, or None if it sees words of both."""
-    return tuple(side for side, piece in zip(SIDES, pair, strict=True) if not piece.words) or None
+    return tuple(side for side, tokenized in zip(SIDES, pair, strict=True) if not tokenized.words) or None
 
 
 def _undefined(example: Example, sides: tuple[Side, ...]) -> Score:

@@ -12,10 +12,10 @@ from gistmeter.metrics.maskeval.weights import Learned, Uniform
 from gistmeter.text.words import tokenizer_name
 
 if TYPE_CHECKING:
-    from gistmeter.models.filler import Filler
-    from gistmeter.models.pair_encoder import PairEncoder
-    from gistmeter.models.runtime import Runtime
-    from gistmeter.models.weigher import Head
+    from gistmeter.models.encode.pair import PairEncoder
+    from gistmeter.models.encode.token_weighter import Head
+    from gistmeter.models.fill.protocol import Filler
+    from gistmeter.models.run.runtime import Runtime
 
 PRESETS = {
     # Chosen on the development rows of SummEval; masks_per_pass=1 asks for every word by itself.
@@ -52,7 +52,7 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
         chosen.language
     )  # a language that spaCy does not know ends here, before any model is loaded
     name = model or own.model
-    from gistmeter.models.filler_load import load_filler
+    from gistmeter.models.fill.load import load_filler
 
     head = _head(name, chosen)
     filler = load_filler(name, runtime)
@@ -64,8 +64,8 @@ def _head(name: str, options: MaskEvalOptions) -> "Head | None":
     """Return what was learned for the quality asked for, or None if none is."""
     if options.dimension == "none":
         return None
-    from gistmeter.models.load import find_model
-    from gistmeter.models.weigher import Head
+    from gistmeter.models.encode.token_weighter import Head
+    from gistmeter.models.files.load import find_model
 
     if options.weigher:
         folder = Path(options.weigher).expanduser()
@@ -77,9 +77,9 @@ def _head(name: str, options: MaskEvalOptions) -> "Head | None":
 
 
 def _learned(name: str, head: "Head", filler: "Filler", runtime: "Runtime") -> Learned:
-    from gistmeter.models.weigher import Weigher
+    from gistmeter.models.encode.token_weighter import TokenWeighter
 
-    weigher = Weigher(load_encoder(head.encoder, name, filler, runtime), head)
+    weigher = TokenWeighter(load_encoder(head.encoder, name, filler, runtime), head)
     return Learned(weigher, head.candidate_share)
 
 
@@ -96,7 +96,7 @@ def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") 
         ModelNotFound: If there is no such encoder.
         BadModel: If it cannot be loaded, or cuts texts into other sub-words than the filler.
     """
-    from gistmeter.models.pair_encoder import PairEncoder
+    from gistmeter.models.encode.pair import PairEncoder
 
     loaded = PairEncoder.load(name if encoder == OWN else encoder, runtime)
     if loaded.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.metrics.maskeval.pieces import Pair, Piece
+from gistmeter.metrics.maskeval.tokenized import Pair, TokenizedText
 
 FloatArray = NDArray[np.float64]
 Ids = tuple[int, ...]
@@ -34,8 +34,8 @@ class Weighting(Protocol):
         """
 
 
-class TokenWeigher(Protocol):
-    """Gives every sub-word of a pair a number, as `models.weigher.Weigher` does."""
+class PairWeighter(Protocol):
+    """Gives every sub-word of a pair a number, as `models.encode.token_weighter.Weigher` does."""
 
     @property
     def identity(self) -> str:
@@ -68,7 +68,7 @@ class Learned:
         candidate_share: How much the candidate's side counts, from 0 to 1.
     """
 
-    weigher: TokenWeigher
+    weigher: PairWeighter
     candidate_share: float = 0.5
 
     @property
@@ -85,23 +85,23 @@ class Learned:
         ]
 
 
-def word_weights(piece: Piece, logits: NDArray[np.floating]) -> FloatArray:
+def word_weights(tokenized: TokenizedText, logits: NDArray[np.floating]) -> FloatArray:
     """Turn the numbers of n sub-words into the weights of N words (equations 6 and 7).
 
     The softmax runs over the sub-words of words. Those of white space, which are part of none, are left
     out: the same as a softmax over all, followed by what equation 5 asks for, weights that add up to 1.
 
     Args:
-        piece: The text.
+        tokenized: The text.
         logits: W·e for each sub-word, shape (n,).
 
     Returns:
         Shape (N,), adding up to 1.
     """
-    inside = [index for word in piece.words for index in word.tokens]
+    inside = [index for word in tokenized.words for index in word.tokens]
     chosen = np.asarray(logits, dtype=np.float64)[inside]
     tokens = np.exp(chosen - chosen.max())
-    lengths = [len(word.tokens) for word in piece.words]
+    lengths = [len(word.tokens) for word in tokenized.words]
     starts = np.cumsum([0, *lengths[:-1]])
     words: FloatArray = np.add.reduceat(tokens, starts) / tokens.sum()
     return words
@@ -129,5 +129,5 @@ def keep_heaviest(weights: FloatArray, keep: float) -> list[int]:
     return sorted(heaviest[: crossing + 1].tolist())
 
 
-def _uniform(piece: Piece) -> FloatArray:
-    return np.full(len(piece.words), 1 / len(piece.words))
+def _uniform(tokenized: TokenizedText) -> FloatArray:
+    return np.full(len(tokenized.words), 1 / len(tokenized.words))

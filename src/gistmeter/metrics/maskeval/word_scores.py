@@ -3,7 +3,7 @@
 import math
 
 from gistmeter.metrics.maskeval.options import Scoring
-from gistmeter.models.filler import Fill
+from gistmeter.models.fill.protocol import Fill
 
 LEAST = 2.0**-126
 """The smallest normal number in single precision, for probabilities that a model rounds to 0."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
-from gistmeter.metrics.simplicity.weights import Weigher
-from gistmeter.models.tokens import Tokens
+from gistmeter.metrics.simplicity.weights import FrequencyWeighter
+from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.words import Segment, linguistic_ends, segments
 
 FloatArray = NDArray[np.floating[Any]]
@@ -20,7 +20,7 @@ PARTS = ("precision", "recall", "f1")
 
 
 class TokenEncoder(Protocol):
-    """Turns each token of a text into a vector; `models.encoder.Encoder` does."""
+    """Turns each token of a text into a vector; `models.encode.encoder.Encoder` does."""
 
     @property
     def identity(self) -> str:
@@ -31,7 +31,7 @@ class TokenEncoder(Protocol):
 
 
 class TextJudge(Protocol):
-    """Tells simplified texts from others; `models.tuned_encoder.TextHead` does."""
+    """Tells simplified texts from others; `models.encode.tuned.TextHead` does."""
 
     def probability(self, vectors: NDArray[np.float32], /) -> float:
         """Return how probably a text is a simplified one, from the vectors of its tokens."""
@@ -92,12 +92,12 @@ class Match:
     parts: Parts
 
 
-def read(texts: Sequence[str], encoder: TokenEncoder, weigher: Weigher) -> dict[str, Text]:
+def read(texts: Sequence[str], encoder: TokenEncoder, weighter: FrequencyWeighter) -> dict[str, Text]:
     """Encode and weigh texts, each once."""
     unique = list(dict.fromkeys(texts))
     encoded = zip(unique, encoder.embed_tokens(unique), strict=True)
     return {
-        text: Text(text, tokens, vectors, weigher.weigh(text, tokens), weigher.language)
+        text: Text(text, tokens, vectors, weighter.weigh(text, tokens), weighter.language)
         for text, (tokens, vectors) in encoded
     }
 

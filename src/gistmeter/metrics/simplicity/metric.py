@@ -14,7 +14,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.simplicity.match import PARTS, Parts, Text, TextJudge, TokenEncoder, best, match, read
 from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.relative import is_one, relative_parts
-from gistmeter.metrics.simplicity.weights import Weigher
+from gistmeter.metrics.simplicity.weights import FrequencyWeighter
 from gistmeter.metrics.simplicity.words import simplicity, word_spans
 from gistmeter.text.language import language_flags
 from gistmeter.text.words import tokenizer_name
@@ -32,14 +32,14 @@ class Simplicity:
 
     Args:
         encoder: Turns tokens into vectors.
-        weigher: Weighs tokens.
-        tables: What signatures call the weigher's tables.
-        options: See `SimplicityOptions`; encoder and weigher already follow theirs.
+        weighter: Weighs tokens.
+        tables: What signatures call the weighter's tables.
+        options: See `SimplicityOptions`; encoder and weighter already follow theirs.
         judge: Says how probably a text is a simplified one; None if the encoder was not taught to.
     """
 
     encoder: TokenEncoder
-    weigher: Weigher
+    weighter: FrequencyWeighter
     tables: str = "none"
     options: SimplicityOptions = field(default_factory=SimplicityOptions)
     judge: TextJudge | None = None
@@ -70,7 +70,7 @@ class Simplicity:
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        texts = read([text for e in examples for _, _, text in e.texts()], self.encoder, self.weigher)
+        texts = read([text for e in examples for _, _, text in e.texts()], self.encoder, self.weighter)
         known: dict[Pair, Parts] = {}
         return [
             self._unread(example, texts) or self._score_one(example, texts, known) for example in examples

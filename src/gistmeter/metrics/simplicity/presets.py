@@ -8,11 +8,11 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
-from gistmeter.metrics.simplicity.weights import TABLES, weigher_from
-from gistmeter.models.digest import sha256
-from gistmeter.models.encoder import Encoder
-from gistmeter.models.load import find_model
-from gistmeter.models.runtime import Runtime
+from gistmeter.metrics.simplicity.weights import TABLES, weighter_from
+from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files.digest import sha256
+from gistmeter.models.files.load import find_model
+from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
 # Layers 3 of 6 and 7 of 12 were chosen on Simplicity-DA's development rows; 17 of 24 is the paper's (4.3.2).
@@ -47,8 +47,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         raise UsageError(
             f"value=p_simple: {name} was not trained to tell it at this layer; --preset tuned was"
         )
-    weigher = weigher_from(tables, encoder.tokenizer, chosen)
-    return Simplicity(encoder, weigher, identity, chosen, encoder.head)
+    weighter = weighter_from(tables, encoder.tokenizer, chosen)
+    return Simplicity(encoder, weighter, identity, chosen, encoder.head)
 
 
 def load_tables(name: str, wanted: tuple[str, ...]) -> tuple[dict[str, Frequencies], str]:

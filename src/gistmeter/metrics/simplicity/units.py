@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.metrics.simplicity.options import Unit
-from gistmeter.models.tokens import tokenize
+from gistmeter.models.run.tokens import tokenize
 from gistmeter.text.words import word_spans
 
 Key = tuple[str, bool]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gistmeter.metrics.simplicity.options import SimplicityOptions, Unit, Weight
 from gistmeter.metrics.simplicity.units import Key, count_units, keys
-from gistmeter.models.tokens import Tokens
+from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.frequencies import Frequencies
 
 FloatArray = NDArray[np.floating[Any]]
@@ -20,7 +20,7 @@ PRIOR = 1e-6  # of `ratio`: as if every word stood once more in a million, so th
 
 
 @dataclass(frozen=True, slots=True)
-class Weigher:
+class FrequencyWeighter:
     """Weighs tokens.
 
     Args:
@@ -45,7 +45,11 @@ class Weigher:
         return weights
 
 
-def weigher_from(tables: Mapping[str, Frequencies], tokenizer: Any, options: SimplicityOptions) -> Weigher:  # noqa: ANN401
+def weighter_from(
+    tables: Mapping[str, Frequencies],
+    tokenizer: Any,  # noqa: ANN401
+    options: SimplicityOptions,
+) -> FrequencyWeighter:
     """Turn tables into weights.
 
     Args:
@@ -57,7 +61,7 @@ def weigher_from(tables: Mapping[str, Frequencies], tokenizer: Any, options: Sim
     weights, unseen = weights_of(list(tables.values()), counts, options.weight)
     if options.damp:
         weights, unseen = {key: damped(weight) for key, weight in weights.items()}, damped(unseen)
-    return Weigher(weights, unseen, options.unit, options.language)
+    return FrequencyWeighter(weights, unseen, options.unit, options.language)
 
 
 def weights_of(

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.metrics.speed.similarity import Block, Similarity
-from gistmeter.models.encoder import Encoder
-from gistmeter.models.pair_scorer import PairScorer
+from gistmeter.models.encode.cross_encoder import PairScorer
+from gistmeter.models.encode.encoder import Encoder
 
 SINGLE = 3
 """Source sentences that are premises by themselves: those most similar to the candidate's sentence."""

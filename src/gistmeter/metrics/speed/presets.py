@@ -8,10 +8,10 @@ from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
-from gistmeter.models.encoder import Encoder
-from gistmeter.models.load import find_model, is_cross_encoder
-from gistmeter.models.pair_scorer import PairScorer
-from gistmeter.models.runtime import Runtime
+from gistmeter.models.encode.cross_encoder import PairScorer
+from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files.load import find_model, is_cross_encoder
+from gistmeter.models.run.runtime import Runtime
 
 # Where no revision stands, none could be ascertained: the newest is fetched, and the signature names it.
 # One model a sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).

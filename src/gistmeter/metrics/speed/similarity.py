@@ -7,8 +7,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.models.encoder import Encoder
-from gistmeter.models.pair_scorer import PairScorer
+from gistmeter.models.encode.cross_encoder import PairScorer
+from gistmeter.models.encode.encoder import Encoder
 
 FloatArray = NDArray[np.floating[Any]]
 

@@ -21,21 +21,21 @@ from gistmeter.text.sentences import SPLITTER, split_sentences
 from gistmeter.text.words import Place
 
 if TYPE_CHECKING:
-    from gistmeter.models.rater import TextRater
+    from gistmeter.models.rate.text_regressor import TextRegressor
 
 FloatArray = NDArray[np.float64]
 Window = Sequence[tuple[int, Ids]]
 """Pieces of sentences, each with the number of its sentence."""
 NO_WORD = "the candidate has no letter or digit, so there is nothing to rate"
 NO_ENGLISH = (
-    "the candidate has hardly an English word, and the rater knows only English; if not, set language=xx"
+    "the candidate has hardly an English word, and the regressor knows only English; if not, set language=xx"
 )
 UNKNOWN = Flag("unknown_language", "candidate")
 NO_TOKEN = "the model's tokenizer finds no word in the candidate"
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WindowedText:
     """Windows of a text as the model reads them.
 
     Args:
@@ -57,7 +57,7 @@ class Drop:
     """
 
     windows: tuple[int, ...]
-    left: Reading
+    left: WindowedText
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Text:
     """
 
     places: tuple[Place, ...]
-    whole: Reading
+    whole: WindowedText
     held: tuple[tuple[int, int], ...]
     drops: tuple[Drop, ...]
 
@@ -82,11 +82,11 @@ class SumQE:
     """Quality estimation for summarization (Xenouleas et al., 2019).
 
     Args:
-        rater: Rates the five qualities.
+        regressor: Rates the five qualities.
         options: See `SumQEOptions`.
     """
 
-    rater: "TextRater"
+    regressor: "TextRegressor"
     options: SumQEOptions = field(default_factory=SumQEOptions)
 
     name = "sumqe"
@@ -100,7 +100,7 @@ class SumQE:
     def signature(self) -> Signature:
         """The model, with its window, the options and the splitter decide the number."""
         return Signature.of(
-            "sumqe", version=1, model=self.rater.identity, **options_text(self.options), splitter=SPLITTER
+            "sumqe", version=1, model=self.regressor.identity, **options_text(self.options), splitter=SPLITTER
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
@@ -110,19 +110,19 @@ class SumQE:
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = self._read(list(dict.fromkeys(example.candidate for example in examples)))
         rows = [row for text in texts.values() for row in _rows(text)]
-        rated = dict(zip(rows, self.rater.rate(rows).astype(float), strict=True))
+        rated = dict(zip(rows, self.regressor.rate(rows).astype(float), strict=True))
         return [self._score_one(example, texts[example.candidate], rated) for example in examples]
 
     def _read(self, candidates: Sequence[str]) -> dict[str, Text]:
         """Cut texts into sentences, and put these into the windows that the model reads."""
         places = {text: tuple(split_sentences(text)) for text in candidates}
         sentences = [text[start:end] for text in candidates for start, end in places[text]]
-        tokens = iter(self.rater.tokenize(sentences))
+        tokens = iter(self.regressor.tokenize(sentences))
         return {text: self._text(places[text], [next(tokens) for _ in places[text]]) for text in candidates}
 
     def _text(self, places: tuple[Place, ...], sentences: Sequence[Ids]) -> Text:
-        pieces = pieces_of(sentences, self.rater.window - 2)  # beside [CLS] and its own [SEP]
-        cuts = windows([len(piece) + 1 for _, piece in pieces], self.rater.window - 1)
+        pieces = pieces_of(sentences, self.regressor.window - 2)  # beside [CLS] and its own [SEP]
+        cuts = windows([len(piece) + 1 for _, piece in pieces], self.regressor.window - 1)
         held = [pieces[first:last] for first, last in cuts]
         drops = tuple(self._drops(held, len(sentences))) if self.options.spans else ()
         ends = tuple((window[0][0], window[-1][0]) for window in held)
@@ -137,9 +137,9 @@ class SumQE:
             left = ([one for one in held[at] if one[0] != number] for at in hit)
             yield Drop(tuple(hit), self._reading([window for window in left if window]))
 
-    def _reading(self, held: Sequence[Window]) -> Reading:
-        rows = tuple(self.rater.row([piece for _, piece in window]) for window in held)
-        return Reading(rows, tuple(len(row) - 1 for row in rows))
+    def _reading(self, held: Sequence[Window]) -> WindowedText:
+        rows = tuple(self.regressor.row([piece for _, piece in window]) for window in held)
+        return WindowedText(rows, tuple(len(row) - 1 for row in rows))
 
     def _score_one(self, example: Example, text: Text, rated: dict[Ids, FloatArray]) -> Score:
         if not any(map(str.isalnum, example.candidate)):
@@ -178,7 +178,7 @@ class SumQE:
                 yield Span("candidate", start, end, value - rest, 0.0, f"{rest:.2f} without it")
 
     def _parts(self, shares: FloatArray) -> dict[str, float]:
-        said = dict(zip(self.rater.qualities, shares.tolist(), strict=True))
+        said = dict(zip(self.regressor.qualities, shares.tolist(), strict=True))
         return {name: to_scale(said[name]) for name in QUALITIES}
 
     def _value(self, parts: dict[str, float]) -> float:
@@ -186,7 +186,7 @@ class SumQE:
         return math.fsum(parts.values()) / len(parts) if chosen == "mean" else parts[chosen]
 
 
-def _windows(reading: Reading) -> Iterator[tuple[Ids, int]]:
+def _windows(reading: WindowedText) -> Iterator[tuple[Ids, int]]:
     """Yield each window and its length."""
     yield from zip(reading.rows, reading.lengths, strict=True)
 

@@ -14,8 +14,8 @@ class SumQEOptions:
         dimension: Which quality the value is; `mean` is the mean of the five.
         spans: Whether every sentence is left out once, to see how the value moves: as many passes as there
             are sentences.
-        language: The rater's. A candidate that does not read as English is flagged if this is `en`, and has
-            no value if it holds hardly an English word; nothing is checked for any other, such as `xx`.
+        language: The regressor's. A candidate that does not read as English is flagged if this is `en`, and
+            has no value if it holds hardly an English word; nothing is checked for any other, such as `xx`.
     """
 
     dimension: Dimension = "mean"

@@ -1,4 +1,4 @@
-"""SUM-QE from names: which rater each preset takes."""
+"""SUM-QE from names: which regressor each preset takes."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from gistmeter.metrics.sumqe.options import SumQEOptions
 from gistmeter.metrics.sumqe.qualities import QUALITIES
 
 if TYPE_CHECKING:
-    from gistmeter.models.runtime import Runtime
+    from gistmeter.models.run.runtime import Runtime
 
 PRESETS = {"mini": "gistmeter/sumqe", "paper": ""}
 """The paper's own model was trained on texts that only holders of a licence may have."""
@@ -21,12 +21,12 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
 
     Args:
         preset: `mini` (what ships), or `paper`, for which a model of one's own is needed.
-        model: A rater in place of the preset's: a folder that `gistmeter train` made.
+        model: A regressor in place of the preset's: a folder that `gistmeter train` made.
         runtime: Where and how to run.
         options: See `SumQEOptions`.
 
     Raises:
-        ModelNotFound: If the rater is not to be had.
+        ModelNotFound: If the regressor is not to be had.
         BadModel: If it cannot be loaded, or does not rate these five qualities.
     """
     name = model or preset_from("sumqe", PRESETS, preset)
@@ -36,9 +36,9 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
             "the paper's model is not public: train one on DUC with recipes/sumqe-duc.toml, "
             "and give its folder with --model"
         )
-    from gistmeter.models.rater import TextRater
+    from gistmeter.models.rate.text_regressor import TextRegressor
 
-    rater = TextRater.load(name, runtime)
-    if sorted(rater.qualities) != sorted(QUALITIES):
-        raise BadModel(f"{name} rates {', '.join(rater.qualities)}, not {', '.join(QUALITIES)}")
-    return SumQE(rater, chosen)
+    regressor = TextRegressor.load(name, runtime)
+    if sorted(regressor.qualities) != sorted(QUALITIES):
+        raise BadModel(f"{name} rates {', '.join(regressor.qualities)}, not {', '.join(QUALITIES)}")
+    return SumQE(regressor, chosen)

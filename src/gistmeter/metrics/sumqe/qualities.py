@@ -7,5 +7,5 @@ LOWEST, HIGHEST = 1.0, 5.0
 
 
 def to_scale(share: float) -> float:
-    """Turn what a rater says, 0 for bad and 1 for good, into the 1 to 5 of the guidelines."""
+    """Turn what a regressor says, 0 for bad and 1 for good, into the 1 to 5 of the guidelines."""
     return LOWEST + share * (HIGHEST - LOWEST)

@@ -1,7 +1,7 @@
 """The baselines of SUM-QE (section 4.2): metrics like any other, scored through `gistmeter.evaluate`.
 
 `BestRouge`, `Perplexity` and `NextSentence` learn one thing at most, on training rows alone: which version,
-or how many tokens. The BiGRU is a rater with another encoder: `gistmeter train` with `encoder = "bigru"`,
+or how many tokens. The BiGRU is a regressor with another encoder: `gistmeter train` with `encoder = "bigru"`,
 then `gistmeter score sumqe --model FOLDER`.
 """
 

@@ -13,7 +13,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.text.sentences import SPLITTER, split_sentences
 
 if TYPE_CHECKING:
-    from gistmeter.models.rater_lm import NextSentenceModel
+    from gistmeter.models.rate.language_model import NextSentenceModel
 
 
 @dataclass(frozen=True, slots=True)

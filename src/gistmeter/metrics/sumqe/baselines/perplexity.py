@@ -12,7 +12,7 @@ from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
-from gistmeter.models.filler import Filler, Query
+from gistmeter.models.fill.protocol import Filler, Query
 
 FloatArray = NDArray[np.float64]
 Log2 = Callable[[Sequence[str]], list[FloatArray]]

@@ -1,0 +1,1 @@
+"""The commands, a file each: they parse, call the library and print."""

@@ -1,0 +1,168 @@
+"""`gistmeter benchmark`."""
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from gistmeter.app.figures_file import Figures, open_figures
+from gistmeter.app.specs import build_metrics, note
+from gistmeter.bench.datasets.dataset import Dataset, for_file, stem_of
+from gistmeter.bench.datasets.remarks import remarks
+from gistmeter.bench.run import Result, benchmark
+from gistmeter.bench.stats.significance import compare_all, difference_row
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.metric import Metric
+from gistmeter.core.row import Row
+from gistmeter.io.formats import SUFFIXES, files_in
+from gistmeter.io.rows import parse_fields, read_rows
+from gistmeter.io.scores_file import ScoresFile
+from gistmeter.report.pairs import pairs_table
+from gistmeter.report.table import benchmark_table
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskFile:
+    """A file of rows.
+
+    Args:
+        name: What its figures are filed under.
+        task: What is known of it.
+        rows: Those that could be read.
+    """
+
+    name: str
+    task: Dataset
+    rows: list[Row]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score every task, correlate, print tables; write the figures when all are there."""
+    if not arguments.metrics and not arguments.scores:
+        raise UsageError("name a METRIC, or a file with --scores")
+    paths = _files(arguments.data)
+    with open_figures(arguments.json, [*paths, *arguments.scores], arguments) as output:
+        found = [_read(path, arguments) for path in paths]
+        judged = _judged(found, arguments.data)
+        own = _own_metrics(found, arguments)
+        for file in judged:
+            for remark in remarks(file.task, file.rows):
+                note(arguments, f"{file.name}: {remark}")
+        kept = output.kept(build_metrics(arguments))
+        metrics = own + [(label, {file.name: metric for file in judged}) for label, metric in kept]
+        measured: dict[str, dict[str, Result]] = {file.name: {} for file in judged}
+        figures: Figures = []
+        for label, by_file in metrics:
+            for file in (file for file in judged if file.name in by_file):
+                result = _measured(file, label, by_file[file.name], arguments)
+                measured[file.name][label] = result
+                figures += [row for row in result.rows if row["level"] in file.task.levels]
+        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], arguments)]
+        output.finish(figures, pairs)
+    shown = [row | {"dimension": _shown(row, judged)} for row in figures]
+    sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
+    _print_pairs(pairs)
+    return 0
+
+
+def _judged(found: Sequence[_TaskFile], data: str) -> list[_TaskFile]:
+    """Return the files in which people judged something."""
+    judged = [file for file in found if any(row.scores for row in file.rows)]
+    if not judged:
+        raise DataError(f'no row in {data} has human scores (a field like scores: {{"fluency": 4.3}})')
+    return judged
+
+
+def _print_pairs(pairs: Figures) -> None:
+    """Print the differences between metrics; one metric makes none."""
+    if pairs:
+        sys.stdout.write("\n" + pairs_table(pairs).rstrip("\n") + "\n")
+
+
+def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argparse.Namespace) -> Figures:
+    """Return how far every two metrics' agreement with people differs, quality by quality, if asked for."""
+    if not arguments.compare:
+        return []
+    columns = {label: result.values for label, result in results.items()}
+    signatures = {label: str(result.rows[0]["signature"]) for label, result in results.items()}
+    documents = [row.example.doc_id for row in file.rows]
+    systems = [row.example.system for row in file.rows]
+    found: Figures = []
+    for dimension in dict.fromkeys(name for row in file.rows for name in row.scores):
+        human = [row.scores.get(dimension, math.nan) for row in file.rows]
+        pairs = compare_all(
+            columns,
+            human,
+            documents=documents,
+            systems=systems,
+            level=arguments.compare,
+            seed=arguments.seed,
+        )
+        found += [difference_row(file.name, dimension, pair, signatures) for pair in pairs]
+    return found
+
+
+def _files(data: str) -> list[Path]:
+    """Return each file of rows; files are never pooled."""
+    found = files_in(data)
+    files = [file for file in found if file.name.endswith(SUFFIXES) or found == [Path(data)]]
+    if not files:
+        raise DataError(f"no files of rows in {data}; they end with {', '.join(SUFFIXES)}")
+    return files
+
+
+def _read(path: Path, arguments: argparse.Namespace) -> _TaskFile:
+    task = for_file(path)
+    read = list(islice(read_rows(path, fields=parse_fields(arguments.fields)), arguments.limit))
+    bad = [row.problem for row in read if row.problem is not None]
+    if bad:
+        note(arguments, f"{path}: {len(bad)} rows could not be read and are left out; first: {bad[0]}")
+    rows = [row for row in read if row.problem is None]
+    if not any(row.scores for row in rows):
+        note(arguments, f"{stem_of(path)}: left out, no row in {path} has human scores")
+    return _TaskFile(stem_of(path), task, rows)
+
+
+def _own_metrics(
+    found: Sequence[_TaskFile], arguments: argparse.Namespace
+) -> list[tuple[str, Mapping[str, Metric]]]:
+    """Return the columns of the files of scores: each with its label, and as a metric a file of rows."""
+    ids = {file.name: [row.example.id for row in file.rows] for file in found}
+    files = [ScoresFile.read(path) for path in dict.fromkeys(arguments.scores)]
+    names = Counter(name for file in files for name in file.columns) + Counter(arguments.metrics)
+    own: list[tuple[str, Mapping[str, Metric]]] = []
+    for file in files:
+        if file.left_out:
+            note(arguments, f"{file.path}: no numbers, left out: {', '.join(file.left_out)}")
+        matched = file.match(ids, whole=arguments.limit is None)
+        for name in (name for name in ids if name not in matched):
+            note(arguments, f"{name}: {file.path} has no scores for it")
+        for at, name in enumerate(file.columns):
+            label = name if names[name] == 1 else f"{file.path}:{name}"
+            own.append((label, {task: columns[at] for task, columns in matched.items()}))
+    return own
+
+
+def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Result:
+    """Return what came of a metric, and say which correlations cannot be."""
+    result = benchmark(file.name, label, metric, file.rows, seed=arguments.seed)
+    note(arguments, f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
+    problems: dict[tuple[object, object], list[str]] = {}
+    for row in result.rows:
+        if "problem" in row and row["level"] == "pooled":
+            problems.setdefault((row["part"], row["problem"]), []).append(str(row["dimension"]))
+    for (part, problem), dimensions in problems.items():
+        what = label if part == "value" else f"{label}/{part}"
+        note(arguments, f"{file.name}: {what}: no correlation with {', '.join(dimensions)}: {problem}")
+    return result
+
+
+def _shown(row: Mapping[str, object], files: Sequence[_TaskFile]) -> str:
+    """Return a dimension as a table names it: one of which less is better says so."""
+    task = next(file.task for file in files if file.name == row["task"])
+    name = str(row["dimension"])
+    return f"{name} (less is better)" if task.dimension(name).orientation < 0 else name

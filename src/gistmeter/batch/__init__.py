@@ -1,1 +1,0 @@
-"""Rows in, scores out: one at a time, so that a file of any length fits."""

@@ -1,0 +1,1 @@
+"""Statistics of agreement with people: correlations, intervals, tests of differences."""

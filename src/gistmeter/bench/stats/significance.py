@@ -1,0 +1,215 @@
+"""Does one metric agree with people better than another does, on the same rows?
+
+Three answers for every pair of metrics, each about the difference of two Pearson correlations:
+
+- the paired bootstrap: how far would the difference move with other documents?
+- the permutation test PERM-BOTH (Deutsch, Dror and Roth 2021, https://arxiv.org/abs/2104.00054): both
+  metrics are brought to one scale, then change places in random cells of systems × documents;
+- Williams' test (Steiger 1980; for metrics Graham and Baldwin 2014, https://aclanthology.org/D14-1020): for
+  normal values.
+
+The last two take rows for independent. At pooled level, where metrics rate whole documents too high or too
+low, they are not, and only the bootstrap is right: go by the permutation test and the interval together.
+Of the 45 pairs that ten metrics make, two or three differ by chance alone; Holm's correction is for that.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gistmeter.bench.stats.correlate import for_json
+from gistmeter.bench.stats.pair_tests import Signs, bootstrap_p, draw_signs, holm, permutation_p, williams
+from gistmeter.bench.stats.resampling import (
+    Counts,
+    Draw,
+    Floats,
+    Labels,
+    at,
+    flat_draws,
+    grouped,
+    interval,
+    mean_draws,
+    means,
+    pearson,
+    rows_of,
+    system_draws,
+)
+from gistmeter.core.bootstrap import RESAMPLES, group_weights
+from gistmeter.core.levels import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far two metrics' agreement with people differs; NaN is undefined.
+
+    Args:
+        a: One metric.
+        b: The other.
+        level: Over what the correlations are taken, as in `Correlation`.
+        n: Rows (pooled), documents in which both metrics have a correlation (summary), or systems (system).
+        n_undefined: Rows that people judged and one of the two gave no value; both are compared without them.
+        pearson_a: Pearson's r of `a` with the judgements, on the rows where both metrics have a value.
+        pearson_b: The same of `b`.
+        difference: `pearson_a` − `pearson_b`.
+        low: Lower end of the 95 % interval of `difference`: paired bootstrap, documents drawn.
+        high: Upper end.
+        p_bootstrap: Twice the share of these drawings on the rarer side of 0.
+        p_permutation: Of PERM-BOTH: the share of random exchanges with a difference as large.
+        p_williams: Of Williams' test; undefined at summary level, where means of correlations are compared.
+        p_holm: `p_permutation`, corrected for all pairs that were compared.
+    """
+
+    a: str
+    b: str
+    level: Level
+    n: int
+    n_undefined: int
+    pearson_a: float
+    pearson_b: float
+    difference: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_bootstrap: float = math.nan
+    p_permutation: float = math.nan
+    p_williams: float = math.nan
+    p_holm: float = math.nan
+
+
+DrawSigns = Callable[[int], Signs]
+EXCHANGES_A_PAIR = 40  # with fewer than 20, no p would stay below 0.05 under Holm's correction
+
+
+class _Pair(NamedTuple):
+    a: Floats
+    b: Floats
+    human: Floats
+    documents: list[str | None]
+    systems: list[str | None]
+
+
+def compare_all(  # noqa: PLR0913 - the columns of a table, and how to draw from it
+    columns: Mapping[str, ArrayLike],
+    human: ArrayLike,
+    *,
+    documents: Labels,
+    systems: Labels,
+    level: Level = "pooled",
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Difference]:
+    """Compare every two metrics by their correlation with human judgements.
+
+    Which rows count at which level, and what the bootstrap draws, is as in `correlate`; all tests are
+    two-sided. Correlations keep their sign: turn a metric round that falls with quality.
+
+    Args:
+        columns: The values of each metric, of shape (n,); NaN where it gave none.
+        human: Judgements, of shape (n,); NaN where there is none.
+        documents: What each row is about, or None.
+        systems: What produced each row, or None.
+        level: Over what to correlate.
+        resamples: How many times to draw documents, and the least number of exchanges: there are 40 for each
+            pair, as p cannot fall below 1 / (exchanges + 1) and Holm multiplies it by the number of pairs.
+        seed: Of both; all pairs on the same rows see the same drawings.
+
+    Returns:
+        One difference a pair, in the order of the columns.
+
+    Raises:
+        ValueError: If the columns differ in length.
+
+    >>> metrics = {"good": [1, 2, 4, 3, 5, 6], "poor": [3, 1, 2, 6, 4, 5]}
+    >>> (found,) = compare_all(metrics, [1, 2, 3, 4, 5, 6], documents="aabbcc", systems="xyxyxy")
+    >>> round(found.pearson_a, 3), round(found.pearson_b, 3), found.n
+    (0.943, 0.657, 6)
+    """
+    y = np.asarray(human, dtype=float)
+    values = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
+    if {len(documents), len(systems), *map(len, values.values())} != {len(y)}:
+        raise ValueError("columns, human, documents and systems must be of one length")
+    judged = np.isfinite(y)
+    if level != "pooled":
+        judged &= [bool(label) for label in (documents if level == "summary" else systems)]
+    # Most pairs have the same rows: what is drawn for one is kept for the others.
+    draw = lru_cache(maxsize=8)(partial(group_weights, resamples=resamples, seed=seed))
+    pairs = list(combinations(values, 2))
+    exchanges = max(resamples, EXCHANGES_A_PAIR * len(pairs))
+    signs = lru_cache(maxsize=2)(partial(draw_signs, resamples=exchanges, seed=seed))
+    found = []
+    with np.errstate(all="ignore"):  # what cannot be computed comes out as NaN
+        for a, b in pairs:
+            kept = np.flatnonzero(judged & np.isfinite(values[a]) & np.isfinite(values[b]))
+            pair = _Pair(values[a][kept], values[b][kept], y[kept], at(documents, kept), at(systems, kept))
+            compare = {"pooled": _flat, "summary": _within_documents, "system": _between_systems}[level]
+            n_undefined = int(judged.sum()) - len(kept)
+            found.append(replace(compare(pair, draw, signs), a=a, b=b, n_undefined=n_undefined))
+    corrected = holm([pair.p_permutation for pair in found])
+    return [replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True)]
+
+
+def difference_row(
+    task: str, dimension: str, difference: Difference, signatures: Mapping[str, str]
+) -> dict[str, object]:
+    """Return a difference ready for JSON; a number that is undefined is None.
+
+    Args:
+        task: Which human judgements: the data set.
+        dimension: What people judged.
+        difference: Between two metrics.
+        signatures: The text of each metric's signature, by the metric's name.
+    """
+    figures = for_json(asdict(difference))
+    both = {"signature_a": signatures[difference.a], "signature_b": signatures[difference.b]}
+    return {"task": task, "dimension": dimension} | figures | both
+
+
+def _flat(pair: _Pair, draw: Draw, signs: DrawSigns) -> Difference:
+    a, b, human = sides = pair[:3]
+    r = pearson(a, human), pearson(b, human), pearson(a, b)
+    found = Difference("", "", "pooled", len(human), 0, *r[:2], p_williams=williams(*r, len(human))[1])
+    drawn_a, drawn_b = (flat_draws(side, human, pair.documents, draw) for side in (a, b))
+    return _tested(found, drawn_a - drawn_b, sides, np.zeros(len(human), dtype=int), signs)
+
+
+def _within_documents(pair: _Pair, draw: Draw, signs: DrawSigns) -> Difference:
+    names, groups = rows_of(pair.documents)
+    r = [[pearson(side[rows], pair.human[rows]) for side in (pair.a, pair.b)] for rows in groups]
+    each = np.array(r).reshape(-1, 2)
+    defined = np.flatnonzero(np.isfinite(each).all(axis=1))
+    if not len(defined):
+        return Difference("", "", "summary", 0, 0, math.nan, math.nan)
+    found = Difference("", "", "summary", len(defined), 0, *map(float, each[defined].mean(axis=0)))
+    drawn = mean_draws(each[defined, 0] - each[defined, 1], at(names, defined), draw)
+    kept = [groups[document] for document in defined]
+    a, b, human = (side[np.concatenate(kept)] for side in pair[:3])
+    member = np.repeat(np.arange(len(kept)), [len(rows) for rows in kept])
+    return _tested(found, drawn, (a, b, human), member, signs)
+
+
+def _between_systems(pair: _Pair, draw: Draw, signs: DrawSigns) -> Difference:
+    a, b, human = sides = pair[:3]
+    names, rows = rows_of(pair.systems)
+    mean_a, mean_b, mean_human = (means(side, rows) for side in sides)
+    r = pearson(mean_a, mean_human), pearson(mean_b, mean_human), pearson(mean_a, mean_b)
+    found = Difference("", "", "system", len(names), 0, *r[:2], p_williams=williams(*r, len(names))[1])
+    drawn_a, drawn_b = (system_draws(side, human, pair.systems, pair.documents, draw) for side in (a, b))
+    return _tested(found, drawn_a - drawn_b, sides, grouped(pair.systems)[1], signs)
+
+
+def _tested(
+    found: Difference, drawn: Floats, sides: tuple[Floats, Floats, Floats], member: Counts, signs: DrawSigns
+) -> Difference:
+    """Add the difference, its interval and its tests, where both correlations are defined."""
+    difference = found.pearson_a - found.pearson_b
+    if math.isnan(difference):
+        return found
+    low, high = interval(drawn)
+    p = permutation_p(*sides, member, signs(len(member)), of_means=found.level == "system")
+    found = replace(found, difference=difference, low=low, high=high)
+    return replace(found, p_bootstrap=bootstrap_p(drawn), p_permutation=p)

@@ -1,0 +1,1 @@
+"""The papers' analyses of metrics, as functions of scores."""

@@ -1,0 +1,9 @@
+"""The suites, each a file: a paper's tables and figures beside what is measured here."""
+
+from gistmeter.bench.suites import factual, gofigure, k, linguistic, pos, selective, simplification, summeval
+from gistmeter.bench.suites.suite import Suite
+
+SUITES: dict[str, Suite] = {
+    module.SUITE.name: module.SUITE
+    for module in (summeval, factual, gofigure, simplification, linguistic, selective, k, pos)
+}

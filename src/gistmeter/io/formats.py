@@ -1,0 +1,245 @@
+"""Files of rows as records: what stands in each line, not yet what it means.
+
+jsonl, csv, tsv, parquet, packed or not; a line that cannot be read becomes a `BadRow` in its place.
+"""
+
+import codecs
+import gzip
+import io
+import json
+import os
+import stat
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, cast
+
+from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
+from gistmeter.core.row import FIELDS
+from gistmeter.io.cells import comma_cells, tab_cells
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+PARQUET_BATCH = 256
+LONGEST_LINE = 2**26  # characters
+
+Record = tuple[str, Mapping[str, object] | BadRow]  # where it stands, and its columns or what is wrong
+
+
+def format_of(name: str) -> str:
+    """Return a file's format: jsonl, csv, tsv or parquet.
+
+    Raises:
+        UsageError: If its name ends in none of `SUFFIXES`.
+        DataError: If it is not there, or is a folder.
+    """
+    check_input(name)
+    if name.lower().endswith((".json", ".json.gz")):
+        raise DataError(f"{name}: rows must be one JSON object a line (.jsonl); try: jq -c '.[]' {name}")
+    if not name.lower().endswith(SUFFIXES):
+        raise UsageError(f"{name}: unknown format; the name must end in one of {', '.join(SUFFIXES)}")
+    return name.lower().removesuffix(".gz").rpartition(".")[2]
+
+
+def check_input(name: str) -> None:
+    """Check that a name stands for a file or a pipe.
+
+    Raises:
+        DataError: If it is not there, or is a folder or a device, which may never end.
+    """
+    try:
+        mode = os.stat(name).st_mode
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {name}: {reason(error)}") from None
+    if stat.S_ISDIR(mode):
+        raise DataError(f"{name} is a folder; name a file in it")
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        raise DataError(f"{name} is a device; name a file or a pipe")
+
+
+def files_in(name: str) -> list[Path]:
+    """Return a file, or the files of a folder.
+
+    Raises:
+        DataError: If it is not there or cannot be read.
+    """
+    try:
+        return sorted(Path(name).iterdir())
+    except NotADirectoryError:
+        return [Path(name)]
+    except FileNotFoundError:
+        raise DataError(f"{name} does not exist; check the path") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"cannot read {name}: {reason(error)}") from None
+
+
+def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:
+    """Yield each record with its place: "line 12", or "row 12" of parquet.
+
+    Args:
+        name: A path, or "-" for standard input.
+        kind: From `format_of`.
+        fields: The column of each field whose column is called otherwise.
+
+    Raises:
+        DataError: If the file lacks a column that it must have.
+        OSError, EOFError, zlib.error: Where the file turns out to be damaged.
+    """
+    if kind == "parquet":
+        yield from _parquet_records(name, fields)
+        return
+    with _opened(name) as text:
+        lines = _lines(text)
+        if kind == "jsonl":
+            yield from _json_records(name, lines, fields)
+        else:
+            yield from _cell_records(name, kind, lines, fields)
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[TextIO]:
+    """Open as text, unpacked where it is gzip; bytes that are not UTF-8 become lone surrogates."""
+    stdin = name == "-"
+    if stdin and sys.stdin is None:
+        raise DataError("standard input is closed; name a file, or send rows to it")
+    raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer) if stdin else io.FileIO(name))
+    try:
+        packed = raw.peek(2)[:2] == b"\x1f\x8b"
+        if name.lower().endswith(".gz") and not packed:
+            raise DataError(f"{name} is not a gzip file; rename it or pack it again")
+        data = gzip.GzipFile(fileobj=raw) if packed else raw
+        if data.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            raise DataError(f"{name} is not UTF-8 but UTF-16; convert it with: iconv -f UTF-16 -t UTF-8")
+        text = io.TextIOWrapper(data, encoding="utf-8-sig", errors="surrogateescape", newline="")
+        try:
+            yield text
+        finally:
+            text.detach()
+    finally:
+        raw.detach() if stdin else raw.close()  # standard input is not ours to close
+
+
+def _lines(text: TextIO) -> Iterator[str]:
+    """Yield lines, none of them endless: a device full of zeros has no line ends."""
+    while line := text.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
+            raise OSError(f"a line is longer than {LONGEST_LINE:,} characters; is this a file of rows?")
+        yield line
+
+
+def _json_records(name: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+    checked = False
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        record = _parsed(line)
+        if not checked and not isinstance(record, BadRow):
+            _check_columns(name, list(record), fields.values())
+            checked = True
+        yield f"line {number}", record
+
+
+def _parsed(line: str) -> Mapping[str, object] | BadRow:
+    if problem := _not_utf8(line):
+        return problem
+    try:
+        record = json.loads(line.rstrip())
+    except json.JSONDecodeError as error:
+        return BadRow(f"not JSON: {error.msg} at character {error.pos + 1}")
+    except (ValueError, RecursionError) as error:
+        return BadRow(f"not JSON that can be read: {error}")
+    return record if isinstance(record, dict) else BadRow("not a JSON object: write {...} on the line")
+
+
+def _not_utf8(text: str) -> BadRow | None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        return BadRow(f"not UTF-8 text at character {error.start + 1}")
+    return None
+
+
+def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+    rows = tab_cells(lines) if kind == "tsv" else comma_cells(lines)
+    place, header = next(rows, ("", []))
+    if isinstance(header, BadRow):
+        raise DataError(f"{name}: the line of column names cannot be read: {header}")
+    if not header:
+        return
+    if len(set(header)) < len(header) or _not_utf8("".join(header)):
+        raise DataError(f"{name}: column names must be UTF-8 text and differ: {_listed(header)}")
+    _check_columns(name, header, [fields.get("candidate", "candidate"), *fields.values()])
+    for place, cells in rows:
+        yield place, cells if isinstance(cells, BadRow) else _from_cells(header, cells, fields)
+
+
+def _from_cells(header: list[str], cells: list[str], fields: Mapping[str, str]) -> dict[str, object] | BadRow:
+    if len(cells) != len(header):
+        return BadRow(f"{len(cells)} cells, but there are {len(header)} column names")
+    if problem := _not_utf8("".join(cells)):
+        return problem
+    candidate, references = (fields.get(name, name) for name in ("candidate", "references"))
+    pairs = zip(header, cells, strict=True)
+    record: dict[str, object] = {name: cell if name == candidate else cell or None for name, cell in pairs}
+    cell = record.get(references)
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        try:
+            record[references] = json.loads(cell)
+        except (ValueError, RecursionError):
+            return BadRow('references start with "[" but are not a JSON list; write ["one", "two"]')
+    return record
+
+
+def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtra("pyarrow", "parquet") from None
+    try:
+        with pq.ParquetFile(name) as file:
+            columns = list(file.schema_arrow.names)
+            _check_columns(name, columns, [fields.get("candidate", "candidate"), *fields.values()])
+            wanted = {*FIELDS, *fields.values()}
+            used = [column for column in columns if column in wanted or column.startswith("scores.")]
+            batches = file.iter_batches(batch_size=PARQUET_BATCH, columns=used)
+            records = chain.from_iterable(_values(batch) for batch in batches)
+            for number, record in enumerate(records, 1):
+                yield f"row {number}", record
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise OSError(str(error)) from error
+
+
+def _values(batch: "RecordBatch") -> Iterator[Mapping[str, object] | BadRow]:
+    """Yield the rows of a batch. A value that Python cannot hold, such as a far time, costs its row."""
+    try:
+        yield from batch.to_pylist()
+    except (ValueError, OverflowError):
+        for at in range(batch.num_rows):
+            try:
+                yield batch.slice(at, 1).to_pylist()[0]
+            except (ValueError, OverflowError) as error:
+                yield BadRow(f"a value that cannot be read: {error}")
+
+
+def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> None:
+    for column in needed:
+        if column not in columns:
+            hint = "" if column != "candidate" else "; name it with --fields candidate=COLUMN"
+            raise DataError(f"{name} has no column {column!r}; there are: {_listed(columns)}{hint}")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
+
+
+def reason(error: Exception) -> str:
+    """Return one line that says why a file could not be read."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return str(text).splitlines()[0]

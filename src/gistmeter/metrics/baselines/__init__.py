@@ -1,0 +1,29 @@
+"""The cheap metrics that every table carries beside the real ones.
+
+BERTScore, the only one of them with a model, is imported from its own module.
+"""
+
+from gistmeter.metrics.baselines.bleu import Bleu, BleuOptions
+from gistmeter.metrics.baselines.chrf import Chrf, ChrfOptions
+from gistmeter.metrics.baselines.extractive import Extractive, ExtractiveOptions
+from gistmeter.metrics.baselines.length_ratio import LengthRatio, LengthRatioOptions
+from gistmeter.metrics.baselines.novelty import Novelty, NoveltyOptions
+from gistmeter.metrics.baselines.rouge import Rouge, RougeOptions
+from gistmeter.metrics.baselines.sari import Sari, SariOptions
+
+__all__ = [
+    "Bleu",
+    "BleuOptions",
+    "Chrf",
+    "ChrfOptions",
+    "Extractive",
+    "ExtractiveOptions",
+    "LengthRatio",
+    "LengthRatioOptions",
+    "Novelty",
+    "NoveltyOptions",
+    "Rouge",
+    "RougeOptions",
+    "Sari",
+    "SariOptions",
+]

@@ -1,0 +1,159 @@
+"""BERTScore (Zhang et al., 2020): greedy matching of token vectors, against references or the source."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_from, options_text, preset_from
+from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.signature import Signature
+from gistmeter.matching import Matching, f1, greedy, weighted_mean
+from gistmeter.metrics.baselines.word_spans import word_spans
+from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.tokens import Tokens
+
+FloatArray = NDArray[np.floating[Any]]
+Encoded = tuple[Tokens, FloatArray]
+# Layer 5 of 6 was chosen on SummEval's development rows, layer 17 of 24 is bert-score's own choice.
+PRESETS: dict[str, tuple[str, int]] = {
+    "mini": ("minilm", 5),
+    "base": ("mpnet", 7),
+    "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BertScoreOptions:
+    """Options of BERTScore.
+
+    Args:
+        against: What the candidate's tokens are matched with. `source` needs no references.
+        value: Which part is the value.
+        layer: Which layer's states to compare, counted from 1; the preset's by default, and the last
+            one of a model given by name.
+    """
+
+    against: Literal["references", "source"] = "references"
+    value: Literal["precision", "recall", "f1"] = "f1"
+    layer: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A candidate matched with one other text.
+
+    Args:
+        forward: A partner for each candidate token.
+        backward: A partner for each token of the other text.
+        parts: precision, recall and f1.
+    """
+
+    forward: Matching
+    backward: Matching
+    parts: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class BertScore:
+    """BERTScore without IDF weights and without rescaling.
+
+    As in the authors' package, the model's special tokens may be matched but do not count themselves,
+    and of several references each part takes its own best.
+
+    Args:
+        encoder: Turns tokens into vectors.
+        options: See `BertScoreOptions`; the encoder already stops at `layer`.
+    """
+
+    encoder: Encoder
+    options: BertScoreOptions = field(default_factory=BertScoreOptions)
+
+    name = "bertscore"
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The references, or the source."""
+        return (self.options.against,)
+
+    @property
+    def signature(self) -> Signature:
+        """Model, layer and options decide the number."""
+        options = options_text(self.options)
+        del options["layer"]  # the encoder's identity says it
+        return Signature.of("bertscore", version=1, model=self.encoder.identity, **options)
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each candidate by how well its tokens and the other text's are matched."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        others = [_others(example, self.options.against) for example in examples]
+        texts = [text for e, theirs in zip(examples, others, strict=True) for text in (e.candidate, *theirs)]
+        unique = list(dict.fromkeys(texts))
+        encoded = dict(zip(unique, self.encoder.embed_tokens(unique), strict=True))
+        return [
+            self._score_one(example, [encoded[text] for text in theirs], encoded[example.candidate])
+            for example, theirs in zip(examples, others, strict=True)
+        ]
+
+    def _score_one(self, example: Example, others: list[Encoded], ours: Encoded) -> Score:
+        side: Side = "source" if self.options.against == "source" else "reference"
+        sides: list[Side] = ["candidate", *[side] * len(others)]
+        flags = _truncated([ours, *others], sides)
+        empty = [at for at, encoded in enumerate([ours, *others]) if not encoded[0].kept]
+        if empty:
+            problem = f"the model's tokenizer finds no token in the {sides[empty[0]]}"
+            return Score.undefined(example.id, problem, flags)
+        matches = [match_tokens(ours, other) for other in others]
+        parts = {name: max(match.parts[name] for match in matches) for name in matches[0].parts}
+        # The spans explain the precision, so they show the reference that it comes from.
+        best = int(np.argmax([match.parts["precision"] for match in matches]))
+        other = (example.references if side == "reference" else (example.source or "",))[best]
+        spans = _spans(example.candidate, other, ours[0], others[best][0], matches[best].forward)
+        return Score(example.id, parts[self.options.value], parts, spans, flags)
+
+
+def match_tokens(ours: Encoded, theirs: Encoded) -> Match:
+    """Match tokens greedily from both sides (Zhang et al., section 3)."""
+    (our_tokens, our_vectors), (their_tokens, their_vectors) = ours, theirs
+    similarity = our_vectors @ their_vectors.T
+    forward, backward = greedy(similarity), greedy(similarity.T)
+    precision = weighted_mean(forward.similarity, 1.0 - our_tokens.special)
+    recall = weighted_mean(backward.similarity, 1.0 - their_tokens.special)
+    return Match(forward, backward, {"precision": precision, "recall": recall, "f1": f1(precision, recall)})
+
+
+def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> BertScore:
+    """Build BERTScore: `mini` is MiniLM, `paper` roberta-large."""
+    chosen = options_from(BertScoreOptions, options)
+    name, layer = (model, None) if model else preset_from("bertscore", PRESETS, preset)
+    return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
+
+
+def _others(example: Example, against: Need) -> Sequence[str]:
+    """Return what the candidate is compared with; the guard has seen that it is there."""
+    return example.references if against == "references" else (example.source or "",)
+
+
+def _spans(
+    ours: str, theirs: str, our_tokens: Tokens, their_tokens: Tokens, match: Matching
+) -> tuple[Span, ...]:
+    """Say for each candidate word how well it was matched, and with what."""
+    own = ~our_tokens.special
+    partners = their_tokens.offsets[match.partner[own]].tolist()
+    notes = [theirs[start:end].strip() for start, end in partners]
+    return word_spans(ours, "candidate", our_tokens.offsets[own], match.similarity[own], notes)
+
+
+def _truncated(encoded: Sequence[Encoded], sides: Sequence[Side]) -> tuple[Flag, ...]:
+    return tuple(
+        Flag("truncated", side, tokens.kept, tokens.total, max(0, at - 1))
+        for at, ((tokens, _), side) in enumerate(zip(encoded, sides, strict=True))
+        if tokens.kept < tokens.total
+    )

@@ -1,0 +1,113 @@
+"""Novel n-grams: how much of the wording is the candidate's own?"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import ClassVar, Literal
+
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_text
+from gistmeter.core.score import Score, Span
+from gistmeter.core.signature import Signature
+from gistmeter.metrics.baselines.common import ngrams, no_word, score_by_source
+from gistmeter.metrics.baselines.words import TOKENIZER, Word, words
+
+ORDERS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class NoveltyOptions:
+    """Options of novelty.
+
+    Args:
+        value: Which part is the value.
+        punctuation: Whether punctuation marks are words too. Without them an n-gram reaches across
+            a comma, so that moving one makes nothing novel.
+    """
+
+    value: Literal["novel_1", "novel_2", "novel_3", "novel_4"] = "novel_2"
+    punctuation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """The share of the candidate's n-grams that the source does not have, n = 1 to 4.
+
+    `novel_n` = (occurrences in the candidate of n-grams that never occur in the source) /
+    (n-grams in the candidate), from 0, all taken from the source, to 1. A part is NaN where the
+    candidate has fewer than n words. The spans are the candidate's words, 1 where the source does
+    not have the word: their mean is `novel_1`.
+
+    Args:
+        options: See `NoveltyOptions`.
+
+    >>> example = Example("1", "The cat slept.", source="The old cat sat down.")
+    >>> score = Novelty().score([example])[0]
+    >>> score.value, round(score.parts["novel_1"], 3)
+    (1.0, 0.333)
+    """
+
+    options: NoveltyOptions = field(default_factory=NoveltyOptions)
+
+    name = "novelty"
+    needs: ClassVar[tuple[Need, ...]] = ("source",)
+
+    @property
+    def signature(self) -> Signature:
+        """The options and the tokenizer decide the number."""
+        return Signature.of("novelty", version=1, **options_text(self.options), tokenizer=TOKENIZER)
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each candidate by its share of novel n-grams, from 0 to 1."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        return score_by_source(examples, self._against)
+
+    def _against(self, source: str) -> Callable[[Example], Score]:
+        theirs = [word.key for word in words(source, punctuation=self.options.punctuation)]
+        known = {n: set(ngrams(theirs, n)) for n in ORDERS}
+
+        def score_one(example: Example) -> Score:
+            ours = words(example.candidate, punctuation=self.options.punctuation)
+            if not ours or not theirs:
+                return no_word(example, "source" if ours else "candidate", TOKENIZER)
+            parts = novel_shares([word.key for word in ours], known)
+            value, spans = parts[self.options.value], _spans(ours, known[1])
+            problem = f"the candidate is too short for {self.options.value}: words counted: {len(ours)}"
+            return Score(example.id, value, parts, spans, problem=problem if math.isnan(value) else None)
+
+        return score_one
+
+
+def novel_shares(candidate: Sequence[str], known: dict[int, set[tuple[str, ...]]]) -> dict[str, float]:
+    """Return the share of novel n-grams for each order.
+
+    Args:
+        candidate: Its words.
+        known: The source's n-grams, by n.
+
+    Returns:
+        `novel_n` for each n: 0 to 1, NaN where the candidate has no n-gram of that order.
+
+    >>> novel_shares(["a", "dog", "sat"], {1: {("a",), ("sat",)}, 4: set()})
+    {'novel_1': 0.3333333333333333, 'novel_4': nan}
+    """
+    shares = {}
+    for n, theirs in known.items():
+        ours = ngrams(candidate, n)
+        novel = sum(ngram not in theirs for ngram in ours)
+        shares[f"novel_{n}"] = novel / len(ours) if ours else math.nan
+    return shares
+
+
+def _spans(ours: Sequence[Word], known: set[tuple[str, ...]]) -> tuple[Span, ...]:
+    """Join neighbouring words that are novel, or that are not."""
+    spans = []
+    for novel, run in groupby(ours, key=lambda word: (word.key,) not in known):
+        mine = list(run)
+        note = "not in the source" if novel else ""
+        spans.append(Span("candidate", mine[0].start, mine[-1].end, float(novel), float(len(mine)), note))
+    return tuple(spans)

@@ -1,0 +1,91 @@
+"""Examples, cut and blanked out: everything before the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gistmeter.core.example import Example
+from gistmeter.core.score import Flag
+from gistmeter.metrics.cloze.chunks import cut_chunks
+from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.metrics.cloze.questions import Blank, Question, ask
+from gistmeter.models.fill.protocol import Filler, Query
+from gistmeter.text.factors import MarkedText, Pipeline, find_factors
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedExample:
+    """An example, cut and blanked out.
+
+    Args:
+        id: The example's.
+        marked: The candidate, re-joined, with its sentences and factors.
+        document: How many tokens the re-joined source has.
+        chunks: How many tokens each chunk of the candidate has, and the questions about it.
+    """
+
+    id: str
+    marked: MarkedText
+    document: int
+    chunks: tuple[tuple[int, tuple[Question, ...]], ...]
+
+    @property
+    def queries(self) -> list[Query]:
+        """What the model is asked."""
+        return [question.query for question in self._questions() if question.query]
+
+    @property
+    def blanks(self) -> list[Blank]:
+        """All factors in text order, scored or not."""
+        return [blank for question in self._questions() for blank in question.blanks]
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """Say what did not fit into the window: of the source, by the question that keeps least of it."""
+        read = min((question.kept[0] for question in self._questions()), default=self.document)
+        total = sum(length for length, _ in self.chunks)
+        kept = sum(min((q.kept[1] for q in questions), default=length) for length, questions in self.chunks)
+        cut = []
+        if kept < total:
+            cut.append(Flag("truncated", "candidate", kept, total))
+        if read < self.document:
+            cut.append(Flag("truncated", "source", read, self.document))
+        bare = [] if self.marked.factors else [Flag("no_factors", "candidate")]
+        return (*bare, *cut)
+
+    def _questions(self) -> list[Question]:
+        return [question for _, questions in self.chunks for question in questions]
+
+
+def read(
+    examples: Sequence[Example], filler: Filler, pipeline: Pipeline, options: ClozeOptions
+) -> list[PreparedExample]:
+    """Find the factors of candidates and turn them into questions; each text is cut once a call.
+
+    Args:
+        examples: With a source each.
+        filler: Gives tokens, window and format.
+        pipeline: Finds factors.
+        options: Selection, level and k.
+    """
+    candidates = list(dict.fromkeys(example.candidate for example in examples))
+    marked = dict(zip(candidates, find_factors(candidates, pipeline, options.selection), strict=True))
+    chunks = {text: cut_chunks(found, options.level) for text, found in marked.items()}
+    sources = {text: pipeline.rejoin(text).text for text in dict.fromkeys(map(_source, examples))}
+    texts = [*sources.values(), *(chunk.text for own in chunks.values() for chunk in own)]
+    tokens = dict(zip(texts, filler.tokenize(texts), strict=True))
+    prepared_examples = []
+    for example in examples:
+        document = tokens[sources[_source(example)]]
+        asked = tuple(
+            (len(tokens[chunk.text].ids), tuple(ask(chunk, tokens[chunk.text], document, filler, options)))
+            for chunk in chunks[example.candidate]
+        )
+        prepared_examples.append(
+            PreparedExample(example.id, marked[example.candidate], len(document.ids), asked)
+        )
+    return prepared_examples
+
+
+def _source(example: Example) -> str:
+    """Return the source, which the guard has seen to be there."""
+    return example.source or ""

@@ -1,0 +1,68 @@
+"""ClozE's training (section 4.1): a random sentence of the summary, some of its factors blanked out."""
+
+import random
+from pathlib import Path
+from typing import get_args
+
+from gistmeter.core.errors import UsageError
+from gistmeter.metrics.cloze.chunks import cut_chunks, factor_tokens
+from gistmeter.metrics.cloze.presets import PRESETS
+from gistmeter.metrics.cloze.questions import ask_once
+from gistmeter.models.fill.protocol import Filler, Query
+from gistmeter.text.factors import Pipeline, Selection, find_factors, load_pipeline
+from gistmeter.training.queries import Draw, train_on_queries
+from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.texts import TextPair
+
+
+def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
+    """Teach a language model to fill in factors; a masked model or a BART, as in the paper, or a T5.
+
+    Args:
+        recipe: As `recipes/cloze-paper.toml`.
+        data: Folder of the pairs.
+        output: Folder of the training; the model goes into `model` there.
+        progress: Whether to show progress.
+
+    Returns:
+        The figures of the best validation.
+
+    Raises:
+        ModelError: If the model or the pipeline cannot be loaded.
+    """
+    check_keys(recipe.model, ("name", "pipeline", "selection"), recipe.name)
+    selection: Selection = recipe.model.get("selection", "entity_first")
+    if selection not in get_args(Selection):
+        raise UsageError(
+            f"{recipe.name}: selection={selection}: choose one of {', '.join(get_args(Selection))}"
+        )
+    pipeline = load_pipeline(
+        recipe.model.get("pipeline", PRESETS["paper"].options["pipeline"]), selection=selection
+    )
+    return train_on_queries(
+        recipe, (data, output), lambda filler: factor_drawer(filler, pipeline, selection), progress=progress
+    )
+
+
+def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection) -> Draw:
+    """Return what blanks a random number of factors of a random sentence, as the metric would blank them.
+
+    Args:
+        filler: Whose sub-words, window and format are used.
+        pipeline: Finds the factors.
+        selection: Which.
+    """
+
+    def draw(pair: TextPair, rng: random.Random) -> Query | None:
+        [marked] = find_factors([pair.candidate], pipeline, selection)
+        sentences = [chunk for chunk in cut_chunks(marked, "sentence") if chunk.factors]
+        if not sentences:
+            return None
+        chosen = rng.choice(sentences)
+        numbers = sorted(rng.sample(range(len(chosen.factors)), rng.randint(1, len(chosen.factors))))
+        text, document = filler.tokenize([chosen.text, pipeline.rejoin(pair.source).text])
+        places = factor_tokens(chosen, text)
+        group = [chosen.factors[at] for at in numbers]
+        return ask_once(group, [places[at] for at in numbers], text, document, filler).query
+
+    return draw

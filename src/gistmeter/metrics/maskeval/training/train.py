@@ -1,0 +1,181 @@
+"""MaskEval's two trainings: the filler (section 4.1, "Training the MLM") and the weights of words."""
+
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tqdm import tqdm
+
+from gistmeter.core.errors import UsageError
+from gistmeter.core.options import options_from
+from gistmeter.metrics.maskeval.masks import mask_words
+from gistmeter.metrics.maskeval.metric import MaskEval
+from gistmeter.metrics.maskeval.options import MaskEvalOptions
+from gistmeter.metrics.maskeval.presets import OWN, WEIGHERS, load_encoder
+from gistmeter.metrics.maskeval.tokenized import cut_texts
+from gistmeter.metrics.maskeval.training.rows import RatedPair, read_ratings, word_states
+from gistmeter.metrics.maskeval.training.weights import Plan, Split, cross_validate, fit, share_out, target_of
+from gistmeter.models.encode.token_weighter import Head
+from gistmeter.models.fill.load import load_filler
+from gistmeter.models.fill.protocol import Filler, Query
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.training.loop import kept
+from gistmeter.training.queries import Draw, train_on_queries
+from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.texts import TextPair
+
+
+def train_filler(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
+    """Fine-tune a language model on one blanked word of a pair at a time.
+
+    Args:
+        recipe: As `recipes/maskeval-mlm.toml`.
+        data: Folder of the pairs.
+        output: Folder of the training; the model goes into `model` there.
+        progress: Whether to show progress.
+
+    Returns:
+        The figures of the best validation.
+    """
+    check_keys(recipe.model, ("name", "language"), recipe.name)
+    language = str(recipe.model.get("language", "en"))
+    return train_on_queries(
+        recipe, (data, output), lambda filler: word_drawer(filler, language), progress=progress
+    )
+
+
+def word_drawer(filler: Filler, language: str) -> Draw:
+    """Return what blanks one random word of one random side, as the metric would blank it.
+
+    Args:
+        filler: Whose sub-words, window and format are used.
+        language: Whose words are blanked.
+    """
+
+    def draw(pair: TextPair, rng: random.Random) -> Query | None:
+        texts = (pair.candidate, pair.source)
+        tokenized_texts = cut_texts(filler, texts, language)
+        side = rng.randrange(2)
+        tokenized, other = tokenized_texts[texts[side]], tokenized_texts[texts[1 - side]]
+        if not tokenized.words:
+            return None
+        word = rng.randrange(len(tokenized.words))
+        masked = mask_words(tokenized, other, [word], filler=filler, candidate=side == 0)
+        return masked.queries[0] if masked.queries else None
+
+    return draw
+
+
+@dataclass(frozen=True, slots=True)
+class RatingData:
+    """The `data` part of a recipe for weights, `folder` and `dimensions` aside.
+
+    Args:
+        file: Rows with human `scores`.
+        low: The worst that people could say.
+        high: The best.
+        target: What is learned: `range` is (score − low) / (high − low), `max` is score / high. `spread` maps
+            the scores to the mean and the spread that uniform weights give, so that what is learned is which
+            candidate is better, not how high scores are.
+        split: What is held out and what a fold is made of: whole documents, or single examples, as in the
+            paper, whose documents then stand on both sides.
+        parts: One part in so many is held out, to choose the best weights by.
+        folds: Of the cross-validation; 0 for none.
+        batch: Pairs of a step.
+    """
+
+    file: str
+    low: float = 1.0
+    high: float = 5.0
+    target: Literal["range", "max", "spread"] = "range"
+    split: Split = "document"
+    parts: int = 5
+    folds: int = 5
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        folds = self.folds == 0 or self.folds > 1
+        if self.high <= max(self.low, 0) or self.parts < 2 or self.batch < 1 or not folds:
+            raise UsageError(
+                "data: high must be above low and 0, parts and folds at least 2, batch at least 1"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class WeigherModel:
+    """The `model` part of a recipe for weights, `options` (of the metric) aside.
+
+    Args:
+        filler: What fills the blanks: a folder, or an id.
+        encoder: What reads the pairs; `filler` is the encoder of the filler.
+        start: Where the linear layer starts: at `zero`, which weights all sub-words the same, or at random.
+        balance: Whether the share of each side is learned, too; the paper gives each one half.
+    """
+
+    filler: str
+    encoder: str = OWN
+    start: Literal["random", "zero"] = "random"
+    balance: bool = False
+
+
+def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
+    """Learn, for each quality, how much each word counts (section 3.3); filler and encoder are frozen.
+
+    Args:
+        recipe: As `recipes/maskeval-weighers.toml`.
+        data: Folder of the rated rows.
+        output: Folder of the training; the weights go into `weigher` there.
+        progress: Whether to show progress.
+
+    Returns:
+        Of each quality the validation loss, and, from the cross-validation by document and by example, the
+        Pearson correlation with people of held-out scores, with learned and with uniform weights.
+    """
+    rated, chosen, model = _rated(recipe, data, output, progress=progress)
+    dimensions = list(recipe.data["dimensions"])
+    figures: dict[str, float] = {"rows": len(rated)}
+    layers = len(dimensions) * (1 + 2 * chosen.folds)
+    with tqdm(total=layers, desc="weights", disable=not progress, unit="layer") as bar:
+        plan = Plan(
+            recipe,
+            chosen.batch,
+            chosen.parts,
+            model.start,
+            spread=chosen.target == "spread",
+            balance=model.balance,
+            done=bar.update,
+        )
+        for dimension in dimensions:
+            known = [pair for pair in rated if dimension in pair.scores]
+            targets = [target_of(pair.scores[dimension], chosen) for pair in known]
+            held = share_out(known, chosen.split, chosen.parts, recipe.training.seed)[0]
+            task, history = fit(known, targets, held, plan, output / dimension)
+            figures[f"{dimension}_loss"] = kept(history["validations"], recipe.training.select)["loss"]
+            Head(dimension, model.encoder, task.weight, task.share).save(output / WEIGHERS)
+            splits: tuple[Split, ...] = ("document", "example") if chosen.folds else ()
+            for split in splits:
+                folds = share_out(known, split, chosen.folds, recipe.training.seed)
+                found = cross_validate(known, targets, folds, plan, (split, output / "folds" / dimension))
+                figures |= {f"{dimension}_{split}_{name}": value for name, value in found.items()}
+    return figures
+
+
+def _rated(
+    recipe: Recipe, data: Path, output: Path, *, progress: bool
+) -> tuple[list[RatedPair], RatingData, WeigherModel]:
+    """Ask the filler for every word of every pair, and read every pair, once and for all."""
+    others = ("folder", "dimensions")
+    if not recipe.data.get("dimensions") or "file" not in recipe.data or "filler" not in recipe.model:
+        raise UsageError(f"{recipe.name}: the recipe needs file and dimensions in [data], filler in [model]")
+    chosen = options_from(RatingData, {k: v for k, v in recipe.data.items() if k not in others})
+    model = options_from(WeigherModel, {k: v for k, v in recipe.model.items() if k != "options"})
+    options = options_from(MaskEvalOptions, recipe.model.get("options", {}))
+    if options.keep < 1 or options.dimension != "none":
+        raise UsageError(f"{recipe.name}: weights are learned from every word; leave keep and dimension out")
+    rows = read_ratings(data / chosen.file, recipe.data["dimensions"])
+    runtime = Runtime(progress=progress)
+    filler = load_filler(model.filler, runtime)
+    encoder = load_encoder(model.encoder, model.filler, filler, runtime)
+    rated = word_states(rows, MaskEval(filler, options=options), encoder, output)
+    return rated, chosen, model

@@ -1,0 +1,218 @@
+"""The two tasks of the fine-tuning (section 3.3): fill masks, and tell simplified sentences."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.tuned import TunedEncoder
+from gistmeter.models.files.load import find_model, load_weights, read_config
+from gistmeter.models.run.batching import mask, pad
+from gistmeter.models.run.tokens import Tokens
+from gistmeter.training.batches import Batches
+
+FAMILIES = ("bert", "roberta", "xlm-roberta")
+AT_ONCE = 64
+"""Texts of a validation batch."""
+CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.9
+"""BERT's share of tokens to predict; up to which draw of them one is masked, and up to which replaced."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sentence:
+    """A text to learn from.
+
+    Args:
+        tokens: Its tokens.
+        simple: Whether it is the simplified one (label 1).
+        source: Which file it comes from.
+    """
+
+    tokens: Tokens
+    simple: bool
+    source: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Batch:
+    """Sentences as tensors, all of shape (texts, longest) but `labels`, which is (texts,).
+
+    Args:
+        ids: As they stand.
+        attention: 1 on tokens, 0 on padding.
+        labels: 1 for simple.
+        masked: With masks.
+        chosen: True where words are to be predicted.
+    """
+
+    ids: torch.Tensor
+    attention: torch.Tensor
+    labels: torch.Tensor
+    masked: torch.Tensor
+    chosen: torch.Tensor
+
+
+class MultiTask(torch.nn.Module):
+    """A masked language model with a second head.
+
+    Args:
+        whole: The language model, of transformers.
+        layer: See `TunedEncoder`.
+        layers: See `TunedEncoder`.
+    """
+
+    def __init__(self, whole: Any, *, layer: int, layers: int) -> None:  # noqa: ANN401
+        super().__init__()
+        self.tuned = TunedEncoder(whole.base_model, layer=layer, layers=layers)
+        [self.words] = [child for name, child in whole.named_children() if name != whole.base_model_prefix]
+        # The head's table is that of the embeddings, and learns only where they do.
+        self.table = whole.get_output_embeddings().weight
+        self.table.requires_grad_(not layers)
+
+    def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the states that the head for words reads, and those that the one for texts does."""
+        found = self.tuned.encoder(input_ids=ids, attention_mask=attention, output_hidden_states=True)
+        return found.last_hidden_state, found.hidden_states[self.tuned.layer]
+
+
+def masked_model(name: str, tokenizer: Any, depth: int | None) -> Any:  # noqa: ANN401
+    """Load a masked language model; one that comes without its head for words gets a new one.
+
+    Args:
+        name: As `find_model` knows it.
+        tokenizer: Its own.
+        depth: How many of its layers to keep, counted from the bottom; all by default.
+
+    Raises:
+        ModelNotFound: If there is no such model.
+        BadModel: If it cannot be loaded, or is of another kind.
+        UsageError: If it has fewer layers.
+    """
+    from transformers import AutoModelForMaskedLM
+
+    files = find_model(name)
+    facts = read_config(files)
+    if facts["model_type"] not in FAMILIES:
+        raise BadModel(f"a {facts['model_type']} cannot be tuned here; give one of: {', '.join(FAMILIES)}")
+    if depth is not None and not 1 <= depth <= int(facts.get("num_hidden_layers", 0)):
+        raise UsageError(f"model.depth={depth}: {name} has {facts.get('num_hidden_layers', 'no')} layers")
+    # Plain attention: its backward pass is several times as fast on processors as the fused one.
+    changes: dict[str, Any] = {"attn_implementation": "eager"}
+    if depth is not None:
+        changes["num_hidden_layers"] = depth
+    if any(kind.endswith("ForMaskedLM") for kind in facts.get("architectures") or []):
+        return load_weights(files, "AutoModelForMaskedLM", tokenizer, **changes)
+    encoder = load_weights(files, "AutoModel", tokenizer, **changes)
+    classes: Any = AutoModelForMaskedLM  # has no types
+    whole = classes.from_config(encoder.config, trust_remote_code=False, attn_implementation="eager")
+    setattr(whole, whole.base_model_prefix, encoder)
+    whole.tie_weights()
+    return whole
+
+
+class SimplicityTask:
+    """Loss: half that of the masked words, half that of the labels.
+
+    Args:
+        model: What learns.
+        training: What it learns from.
+        held_out: What it is measured on.
+        tokenizer: The model's own.
+        batch: Sentences of a step.
+        new_scale: How much faster than the encoder new weights learn.
+        seed: Of every draw.
+    """
+
+    def __init__(
+        self,
+        model: MultiTask,
+        sentences: tuple[Sequence[Sentence], Sequence[Sentence]],
+        tokenizer: Any,  # noqa: ANN401
+        *,
+        batch: int,
+        new_scale: float,
+        seed: int,
+    ) -> None:
+        self.model, self.tokenizer, self.new_scale, self.seed = model, tokenizer, new_scale, seed
+        self.training, self.held_out = sentences
+        self.batches = Batches(len(self.training), batch, seed)
+
+    def parameters(self) -> Iterable[Mapping[str, Any]]:
+        """Return the encoder's weights, and those of the heads."""
+        named = [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
+        encoder = [weight for name, weight in named if name.startswith("tuned.encoder")]
+        heads = [weight for name, weight in named if not name.startswith("tuned.encoder")]
+        return [{"params": encoder}, {"params": heads, "scale": self.new_scale}]
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Return the loss of a step's sentences; one pass, with masks, serves both tasks."""
+        some = [self.training[row] for row in self.batches.rows_of(step)]
+        batch = self._batch(some, torch.Generator().manual_seed(self.seed * 7_919 + step))
+        states, pooled = self.model(batch.masked, batch.attention)
+        return (self._words(states, batch).mean() + self._texts(pooled, batch)[0].mean()) / 2
+
+    def validate(self) -> dict[str, float]:
+        """Return the losses of held-out sentences, and how many of them are told right, by file, too."""
+        words, texts, right = [], [], []
+        for start in range(0, len(self.held_out), AT_ONCE):
+            some = self.held_out[start : start + AT_ONCE]
+            batch = self._batch(some, torch.Generator().manual_seed(self.seed + start))
+            words += self._words(self.model(batch.masked, batch.attention)[0], batch).tolist()
+            # Whole sentences are told apart, as in scoring.
+            losses, hits = self._texts(self.model(batch.ids, batch.attention)[1], batch)
+            texts += losses.tolist()
+            right += hits.tolist()
+        mlm, identification = sum(words) / max(1, len(words)), sum(texts) / len(texts)
+        figures = {"loss": (mlm + identification) / 2, "accuracy": sum(right) / len(right)}
+        figures |= {"mlm_loss": mlm, "identification_loss": identification}
+        for source in dict.fromkeys(sentence.source for sentence in self.held_out):
+            own = [hit for hit, one in zip(right, self.held_out, strict=True) if one.source == source]
+            figures[f"accuracy_{source}"] = sum(own) / len(own)
+        return figures
+
+    def _batch(self, some: Sequence[Sentence], draws: torch.Generator) -> _Batch:
+        device = self.model.table.device
+        rows = [sentence.tokens.ids for sentence in some]
+        ids, attention = pad(rows, self.tokenizer.pad_token_id, device), mask(rows, device)
+        special = pad([sentence.tokens.special.tolist() for sentence in some], 1, device).bool()
+        labels = torch.tensor([float(sentence.simple) for sentence in some], device=device)
+        return _Batch(ids, attention, labels, *mask_words(ids, special, self.tokenizer, draws))
+
+    def _words(self, states: torch.Tensor, batch: _Batch) -> torch.Tensor:
+        """Return the loss of each word that is to be predicted."""
+        logits = self.model.words(states[batch.chosen]).float()
+        return cross_entropy(logits, batch.ids[batch.chosen], reduction="none")
+
+    def _texts(self, pooled: torch.Tensor, batch: _Batch) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the loss of each label, and which are told right."""
+        logits = self.model.tuned.judge(pooled, batch.attention).float()
+        losses = binary_cross_entropy_with_logits(logits, batch.labels, reduction="none")
+        return losses, ((logits > 0) == (batch.labels > 0)).float()
+
+
+def mask_words(
+    ids: torch.Tensor,
+    special: torch.Tensor,
+    tokenizer: Any,  # noqa: ANN401
+    draws: torch.Generator,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mask tokens as BERT does: of 15 %, eight in ten are masked, one becomes any other, one stays.
+
+    Args:
+        ids: Shape (texts, longest).
+        special: True on what is not masked: special tokens and padding, same shape.
+        tokenizer: Gives the mask and the number of tokens.
+        draws: Decides which.
+
+    Returns:
+        The changed ids, and where words are to be predicted: at least one, same shape.
+    """
+    chance = torch.rand(ids.shape, generator=draws).to(ids.device).masked_fill(special, 1.0)
+    chosen = ((chance < CHOSEN) | (chance == chance.min())) & ~special
+    kind = torch.rand(ids.shape, generator=draws).to(ids.device)
+    other = torch.randint(len(tokenizer), ids.shape, generator=draws).to(ids.device)
+    masked = torch.where(chosen & (kind < MASKED), torch.full_like(ids, tokenizer.mask_token_id), ids)
+    return torch.where(chosen & (kind >= MASKED) & (kind < REPLACED), other, masked), chosen

@@ -1,0 +1,182 @@
+"""What the loop trains: a regressor that comes near to known labels, whichever of the five are known."""
+
+import json
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gistmeter.core.correlation import pearson
+from gistmeter.core.errors import DataError
+from gistmeter.metrics.sumqe.training.rows import Rated
+from gistmeter.metrics.sumqe.windows import Ids, pieces_of
+from gistmeter.models.rate.text_regressor import TextRegressor
+from gistmeter.text.sentences import split_sentences
+from gistmeter.training.batches import Batches
+from gistmeter.training.files import HISTORY
+from gistmeter.training.loop import trainable_weights
+
+AT_ONCE = 32
+"""Rows of a validation batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class RateOptions:
+    """How a regressor learns.
+
+    Args:
+        loss: `joint` is the mean squared error over all known labels (M-1), `sum` the sum over the qualities
+            of the mean squared error of each (M-5).
+        batch: Rows of a step.
+        pool: So many batches are drawn together and sorted by length, which saves padding; 1 sorts nothing.
+        head_scale: How much faster than the encoder the heads learn.
+        seed: Of the order of rows.
+    """
+
+    loss: Literal["joint", "sum"] = "sum"
+    batch: int = 8
+    pool: int = 1
+    head_scale: float = 1.0
+    seed: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Rated texts as the model reads them.
+
+    Args:
+        ids: The first window of each.
+        labels: NaN where not known, shape (rows, qualities).
+        sets: The data set of each.
+    """
+
+    ids: Sequence[Ids]
+    labels: NDArray[np.float32]
+    sets: Sequence[str]
+
+
+def read_rows_of(rated: Sequence[Rated], regressor: TextRegressor) -> Rows:
+    """Tokenize rated texts; of a long one, the first window is read, as in the paper."""
+    places = [split_sentences(row.text) for row in rated]
+    sentences = [row.text[start:end] for row, own in zip(rated, places, strict=True) for start, end in own]
+    tokens = iter(regressor.tokenize(sentences))
+    ids = []
+    for own in places:
+        pieces = pieces_of([next(tokens) for _ in own], regressor.window - 2)
+        row = regressor.row([piece for _, piece in pieces])
+        ids.append((*row[: regressor.window - 1], regressor.end))
+    labels = [[row.labels.get(name, np.nan) for name in regressor.qualities] for row in rated]
+    table = np.array(labels, dtype=np.float32).reshape(-1, len(regressor.qualities))
+    return Rows([_closed_once(row, regressor.end) for row in ids], table, [row.set for row in rated])
+
+
+class RateTask:
+    """Learns the labels of texts (section 4.1), a text in random order an epoch.
+
+    Args:
+        regressor: Its model is trained.
+        training: What it learns from.
+        validation: What it is measured with.
+        options: See `RateOptions`.
+        folder: Of the training, whose history says how earlier epochs went.
+
+    Raises:
+        DataError: If there is nothing to learn from, or to measure with.
+    """
+
+    def __init__(
+        self, regressor: TextRegressor, training: Rows, validation: Rows, options: RateOptions, folder: Path
+    ) -> None:
+        if not training.ids or not validation.ids:
+            raise DataError("too few rated texts: some are needed to learn from, and some to hold out")
+        self.regressor, self.model, self.options = regressor, regressor.regressor, options
+        self.training, self.validation = training, validation
+        pools = Batches(len(training.ids), options.batch * options.pool, options.seed)
+        self.pools = pools
+        self.losses = _losses_so_far(folder)
+
+    @property
+    def steps(self) -> int:
+        """How many batches an epoch has."""
+        return len(self.pools) * self.options.pool
+
+    def parameters(self) -> Iterable[Mapping[str, Any]]:
+        """The heads, which may learn faster, and the encoder."""
+        heads = {id(weight) for weight in self.model.heads.parameters()}
+        groups: tuple[list[Any], list[Any]] = ([], [])
+        for weight in trainable_weights(self.model):
+            groups[id(weight) in heads].append(weight)
+        return [{"params": groups[False]}, {"params": groups[True], "scale": self.options.head_scale}]
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Return the error of a batch."""
+        chosen = self.rows_of(step)
+        said = self.model(*self.regressor.batch([self.training.ids[at] for at in chosen]))
+        return self._error(said, torch.from_numpy(self.training.labels[chosen]).to(said.device))
+
+    def rows_of(self, step: int) -> list[int]:
+        """Return the numbers of a step's rows: of a pool sorted by length, one part."""
+        number, part = divmod(step, self.options.pool)
+        rows = self.pools.rows_of(number)
+        if self.options.pool == 1:
+            return rows
+        order = list(range(self.options.pool))
+        random.Random(f"{self.options.seed}/{number}").shuffle(order)
+        ranked = sorted(rows, key=lambda at: len(self.training.ids[at]))
+        first, last = (len(ranked) * at // self.options.pool for at in (order[part], order[part] + 1))
+        return ranked[first:last] or rows
+
+    def validate(self) -> dict[str, float]:
+        """Return the loss, `stop`, and for each set and quality Pearson's r with the labels.
+
+        `stop` is least at the epoch at which the authors' code ends: the first whose loss is no better than
+        the best so far, or the last of all.
+        """
+        said = torch.cat(
+            [
+                self.model(*self.regressor.batch(self.validation.ids[at : at + AT_ONCE])).float()
+                for at in range(0, len(self.validation.ids), AT_ONCE)
+            ]
+        )
+        labels = torch.from_numpy(self.validation.labels).to(said.device)
+        loss = float(self._error(said, labels).detach())
+        risen = any(b >= min(self.losses[: at + 1]) for at, b in enumerate(self.losses[1:]))
+        self.losses.append(loss)
+        stop = 0.0 if risen else -float(len(self.losses))
+        return {"loss": loss, "stop": stop, **self._correlations(said.cpu().numpy())}
+
+    def _error(self, said: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        known = ~labels.isnan()
+        squares = (said - labels.nan_to_num()).square() * known
+        if self.options.loss == "joint":
+            return squares.sum() / known.sum().clamp(min=1)
+        return (squares.sum(dim=0) / known.sum(dim=0).clamp(min=1)).sum()
+
+    def _correlations(self, said: NDArray[np.float32]) -> dict[str, float]:
+        found = {}
+        for name in dict.fromkeys(self.validation.sets):
+            inside = np.array([one == name for one in self.validation.sets])
+            for at, quality in enumerate(self.regressor.qualities):
+                labels = self.validation.labels[inside, at]
+                r = pearson(said[inside, at][~np.isnan(labels)], labels[~np.isnan(labels)])
+                if np.isfinite(r) and (not name.startswith("made ") or name.endswith(quality)):
+                    found[f"{name.split()[0]}_{quality}"] = r
+        return found
+
+
+def _closed_once(row: Ids, end: int) -> Ids:
+    """Drop the token that closes a cut row where the last sentence had closed it already."""
+    return row[:-1] if len(row) > 1 and row[-2] == end else row
+
+
+def _losses_so_far(folder: Path) -> list[float]:
+    """Return the validation losses of a training that goes on."""
+    path = folder / HISTORY
+    if not path.is_file():
+        return []
+    return [float(point["loss"]) for point in json.loads(path.read_text(encoding="utf-8"))["validations"]]

@@ -1,0 +1,1 @@
+"""Models that encode texts and pairs of texts."""

@@ -1,0 +1,149 @@
+"""Cross-encoders: score a pair of texts by reading both together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.files.adapted import KIND, load_adapted
+from gistmeter.models.files.adapters import is_kind
+from gistmeter.models.files.load import ModelFiles, load_tokenizer, load_weights
+from gistmeter.models.run import calibration
+from gistmeter.models.run.backend import place
+from gistmeter.models.run.batching import in_batches, mask, pad
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.submodules import Logits, token_rows
+from gistmeter.models.run.tokens import window_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairScores:
+    """What a cross-encoder says of pairs.
+
+    Args:
+        values: Shape (pairs,). In 0..1 from models with one output; p(entailment) − p(contradiction), in
+            −1..1, from models of natural language inference.
+        kept: Tokens that were read of each text of each pair, special ones aside, shape (pairs, 2).
+        total: Tokens that each text has, shape (pairs, 2).
+    """
+
+    values: NDArray[np.float64]
+    kept: NDArray[np.int64]
+    total: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+class PairScorer:
+    """A cross-encoder with one output, or one of natural language inference.
+
+    Args:
+        model: A sequence classifier of transformers with a single label, or with labels of which one says
+            entailment and one contradiction.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model.
+        runtime: Where and how to run.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        self.entailment = entailment_columns(model.config, identity)
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.tokenizer = tokenizer
+        self.window = window_of(model.base_model, tokenizer)
+        self.typed = getattr(model.config, "type_vocab_size", 0) > 1
+        example = token_rows(model.config.vocab_size, typed=self.typed)
+        self.submodule = place(Logits(model), self.runtime, example, self._calibrate)
+        self.identity = f"{identity}/cross/{self.window}/{self.runtime.precision}"
+
+    @classmethod
+    def load(cls, files: ModelFiles, runtime: Runtime | None = None) -> "PairScorer":
+        """Load a cross-encoder from its files.
+
+        Raises:
+            BadModel: If it cannot be loaded, or its outputs are neither one score nor those of inference.
+        """
+        if is_kind(files, KIND):
+            adapted, own_tokenizer, _ = load_adapted(files)
+            return cls(adapted, own_tokenizer, identity=files.identity, runtime=runtime)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, "AutoModelForSequenceClassification", tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
+        """Return the score of each pair: the logit's sigmoid, or p(entailment) − p(contradiction).
+
+        A pair that does not fit into the model's window loses the tail of its longer text.
+        """
+        unique = list(dict.fromkeys(pairs))
+        whole = self._encode(unique, None)
+        cut = self._encode(unique, self.window)
+        items = [_Pair(tuple(e.ids), tuple(e.type_ids)) for e in cut]
+        results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
+        rows = [
+            (value, *_lengths(short), *_lengths(full))
+            for value, short, full in zip(results, cut, whole, strict=True)
+        ]
+        by_pair = dict(zip(unique, rows, strict=True))
+        columns = np.array([by_pair[pair] for pair in pairs], dtype=np.float64).reshape(-1, 5)
+        lengths = columns[:, 1:].astype(np.int64)
+        return PairScores(columns[:, 0], lengths[:, :2], lengths[:, 2:])
+
+    def _calibrate(self) -> None:
+        for pair in calibration.pairs():
+            self.score([pair])
+
+    def _encode(self, pairs: list[tuple[str, str]], window: int | None) -> list[Any]:
+        backend = self.tokenizer.backend_tokenizer
+        backend.no_padding()
+        backend.no_truncation()
+        if window is not None:
+            backend.enable_truncation(window, strategy="longest_first")
+        encodings: list[Any] = backend.encode_batch(pairs)
+        return encodings
+
+    def _forward(self, batch: list[_Pair]) -> list[float]:
+        ids = [item.ids for item in batch]
+        inputs = [pad(ids, self.tokenizer.pad_token_id, self.device), mask(ids, self.device)]
+        if self.typed:
+            inputs.append(pad([item.types for item in batch], 0, self.device))
+        logits = self.submodule(*inputs).float()
+        if self.entailment is None:
+            return torch.sigmoid(logits[:, 0]).tolist()
+        entailed, contradicted = self.entailment
+        probabilities = logits.softmax(dim=1)
+        found: list[float] = (probabilities[:, entailed] - probabilities[:, contradicted]).tolist()
+        return found
+
+
+def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs
+    """Return how many tokens each text of a pair has, special ones aside."""
+    owners = encoding.sequence_ids
+    return owners.count(0), owners.count(1)
+
+
+def entailment_columns(config: Any, identity: str) -> tuple[int, int] | None:  # noqa: ANN401
+    """Return which outputs say entailment and contradiction; None for a model with one output.
+
+    Raises:
+        BadModel: If the model has several outputs, and their names do not say which is which.
+    """
+    if config.num_labels == 1:
+        return None
+    names = {str(name).lower(): int(at) for at, name in config.id2label.items()}
+    if {"entailment", "contradiction"} <= names.keys():
+        return names["entailment"], names["contradiction"]
+    raise BadModel(
+        f"{identity} gives {config.num_labels} numbers for a pair, named {', '.join(names)}; one is needed"
+    )

@@ -1,0 +1,197 @@
+"""Texts to vectors: one a text, or one a token."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
+from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
+from gistmeter.models.files.folder import POOLING_FILE, read_json
+from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
+from gistmeter.models.run import calibration
+from gistmeter.models.run.backend import place
+from gistmeter.models.run.batching import in_batches, mask, pad
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.submodules import States, token_rows
+from gistmeter.models.run.tokens import Tokens, tokenize, window_of
+
+Pooling = Literal["mean", "max", "cls"]
+Row = tuple[int, ...]
+FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextVectors:
+    """One vector a text.
+
+    Args:
+        vectors: Unit length, shape (texts, dimensions).
+        tokens: What was read of each text.
+    """
+
+    vectors: FloatArray
+    tokens: list[Tokens]
+
+
+class Encoder:
+    """A bidirectional language model that reads texts.
+
+    Args:
+        model: Any encoder of transformers with a `last_hidden_state`.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model; the window and the precision are added.
+        pooling: How token vectors become one text vector.
+        runtime: Where and how to run.
+    """
+
+    head: TextHead | None = None
+    """Tells two kinds of texts apart by their token vectors, where the model has learned to."""
+
+    def __init__(
+        self,
+        model: Any,  # noqa: ANN401 - transformers' classes are untyped
+        tokenizer: Any,  # noqa: ANN401
+        *,
+        identity: str,
+        pooling: Pooling = "mean",
+        runtime: Runtime | None = None,
+    ) -> None:
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model
+        self.memory = TextMemory()
+        self.submodule = place(
+            States(model), self.runtime, token_rows(model.config.vocab_size), self._calibrate
+        )
+        self.tokenizer = tokenizer
+        self.pooling = pooling
+        self.window = window_of(model, tokenizer)
+        self.identity = f"{identity}/{self.window}/{self.runtime.precision}"
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None, *, layers: int | None = None) -> "Encoder":
+        """Load an encoder by name.
+
+        Args:
+            name: `minilm`, a folder (also of a tuned encoder, see `models.encode.tuned`), or a Hub id.
+            runtime: Where and how to run.
+            layers: How many of its layers to keep, counted from the bottom; all by default.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded.
+            UsageError: If it has fewer layers.
+        """
+        encoder = cls._load(name, runtime, layers)
+        encoder.memory = SHARED
+        return encoder
+
+    @classmethod
+    def _load(cls, name: str, runtime: Runtime | None, layers: int | None) -> "Encoder":
+        files = find_model(name)
+        if is_tuned(files):
+            model, tokenizer, kept, head = load_tuned(files, layers)
+            tuned = cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
+            tuned.head = head
+            return tuned
+        tokenizer = load_tokenizer(files)
+        if layers is None:
+            model = load_weights(files, "AutoModel", tokenizer)
+            return cls(model, tokenizer, identity=files.identity, pooling=_pooling(files), runtime=runtime)
+        _check_layers(files, layers)
+        model = load_weights(files, "AutoModel", tokenizer, num_hidden_layers=layers)
+        identity = f"{files.identity}/layer{layers}"
+        return cls(model, tokenizer, identity=identity, pooling=_pooling(files), runtime=runtime)
+
+    def embed(self, texts: Sequence[str]) -> TextVectors:
+        """Turn each text into one vector; what does not fit into the model's window is cut off."""
+        found = self._encode(texts, self._text_vectors)
+        width = self.model.config.hidden_size
+        vectors = np.stack([vector for _, vector in found]) if found else np.zeros((0, width), np.float32)
+        return TextVectors(vectors, [tokens for tokens, _ in found])
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, FloatArray]]:
+        """Turn each token into a vector of unit length, shape (tokens, dimensions); long texts are cut.
+
+        The vectors are not to be changed: later calls may return the same ones.
+        """
+        return self._encode(texts, self._token_vectors)
+
+    def _encode(
+        self, texts: Sequence[str], read: Callable[[list[Row]], list[FloatArray]]
+    ) -> list[tuple[Tokens, FloatArray]]:
+        """Encode texts, except those that are still in memory."""
+        unique = list(dict.fromkeys(texts))
+        runtime, most = self.runtime, self.runtime.cache_mb * 2**20
+        # The runtime changes nothing but the last digits; who compares runtimes wants to see these.
+        run_by = f"{runtime.engine}/{self.device}/{runtime.token_budget()}"
+        model = f"{self.identity}/{self.pooling}/{read.__name__}/{run_by}"
+        keys = {text: text_key(model, text) for text in unique}
+        kept = {text: self.memory.get(keys[text]) for text in unique} if most else {}
+        found = {text: entry for text, entry in kept.items() if entry is not None}
+        new = [text for text in unique if text not in found]
+        tokens = tokenize(self.tokenizer, new, self.window)
+        vectors = in_batches([t.ids for t in tokens], read, length=len, runtime=runtime, label="encoding")
+        for text, entry in zip(new, zip(tokens, vectors, strict=True), strict=True):
+            found[text] = entry
+            if most:
+                self.memory.put(keys[text], entry, most)
+        return [found[text] for text in texts]
+
+    def _calibrate(self) -> None:
+        with torch.inference_mode():
+            for tokens in tokenize(self.tokenizer, calibration.texts(), self.window):
+                self._states([tokens.ids])
+
+    def _states(self, rows: list[Row]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the last layer's states, shape (rows, longest, dimensions), and the attention mask."""
+        attention = mask(rows, self.device)
+        ids = pad(rows, self.tokenizer.pad_token_id, self.device)
+        return self.submodule(ids, attention).float(), attention
+
+    def _text_vectors(self, rows: list[Row]) -> list[FloatArray]:
+        states, attention = self._states(rows)
+        on = attention.unsqueeze(-1)
+        if self.pooling == "cls":
+            pooled = states[:, 0]
+        elif self.pooling == "max":
+            pooled = states.masked_fill(on == 0, -torch.inf).amax(dim=1)
+        else:
+            pooled = (states * on).sum(dim=1) / on.sum(dim=1)
+        return [vector.copy() for vector in torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()]
+
+    def _token_vectors(self, rows: list[Row]) -> list[FloatArray]:
+        states, _ = self._states(rows)
+        unit = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
+        # A copy, so that a short row does not keep its whole padded batch alive.
+        return [vectors[: len(row)].copy() for vectors, row in zip(unit, rows, strict=True)]
+
+
+def _check_layers(files: ModelFiles, layers: int) -> None:
+    there = count_layers(files)
+    if not 1 <= layers <= there:
+        raise UsageError(f"layer={layers}: the model has layers 1 to {there}")
+
+
+def _pooling(files: ModelFiles) -> Pooling:
+    """Return how the model was trained to pool; the mean where it does not say."""
+    path = files.folder / POOLING_FILE
+    if not path.is_file():
+        return "mean"
+    modes = read_json(path)
+    names: dict[str, Pooling] = {
+        "pooling_mode_mean_tokens": "mean",
+        "pooling_mode_max_tokens": "max",
+        "pooling_mode_cls_token": "cls",
+    }
+    on = [
+        names.get(name) for name, value in modes.items() if value is True and name.startswith("pooling_mode")
+    ]
+    if len(on) != 1 or on[0] is None:
+        raise BadModel(f"{path}: one of {', '.join(names)} must be on, and nothing else")
+    return on[0]

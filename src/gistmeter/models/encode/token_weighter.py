@@ -1,0 +1,130 @@
+"""Learned weights of words: a frozen encoder that reads a pair, and one linear layer a quality."""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.models.encode.pair import Ids, PairEncoder
+
+FloatArray = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Head:
+    """A linear layer without bias, trained for one quality (MaskEval, equation 6).
+
+    Args:
+        dimension: The quality: consistency, coherence, fluency or relevance.
+        encoder: The model whose d-dimensional states it reads, by a name that `find_model` knows, or
+            `filler`: the one that fills the blanks.
+        weight: W, shape (d,).
+        candidate_share: How much the candidate's side counts, from 0 to 1; the source's has the rest. The
+            paper has one half.
+    """
+
+    dimension: str
+    encoder: str
+    weight: FloatArray
+    candidate_share: float = 0.5
+
+    @property
+    def identity(self) -> str:
+        """The quality, and the start of the SHA-256 of W and, unless it is one half, of the share."""
+        share = [] if self.candidate_share == 0.5 else [self.candidate_share]
+        weight = np.array([*self.weight, *share], dtype="<f4")
+        return f"{self.dimension}@{hashlib.sha256(weight.tobytes()).hexdigest()[:12]}"
+
+    def save(self, folder: Path) -> None:
+        """Save as `DIMENSION.safetensors` and `DIMENSION.json` in a folder."""
+        from safetensors.numpy import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        save_file({"weight": self.weight[None].astype(np.float32)}, _path(folder, self.dimension))
+        facts = {
+            "dimension": self.dimension,
+            "encoder": self.encoder,
+            "width": len(self.weight),
+            "candidate_share": self.candidate_share,
+        }
+        _path(folder, self.dimension).with_suffix(".json").write_text(
+            json.dumps(facts, indent=1) + "\n", encoding="utf-8"
+        )
+
+    @classmethod
+    def load(cls, folder: Path, dimension: str) -> "Head":
+        """Load the head for a quality from a folder.
+
+        Raises:
+            ModelNotFound: If the folder has none.
+            BadModel: If its files are damaged, or do not agree.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import load_file
+
+        path = _path(folder, dimension)
+        if not path.is_file():
+            raise ModelNotFound(
+                f"no weights for dimension={dimension}: there is no {path}; train them with gistmeter train, "
+                "give a folder that has them with weigher=FOLDER, or use dimension=none"
+            )
+        if not path.with_suffix(".json").is_file():  # a pipe would never end
+            raise BadModel(f"{path.with_suffix('.json')} is missing; it describes {path.name}")
+        try:
+            facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+            weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))
+            head = cls(str(facts["dimension"]), str(facts["encoder"]), weight, share)
+            wanted = (dimension, int(facts["width"]))
+        except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
+            raise BadModel(f"{path} or its .json is damaged: {error}") from error
+        if (head.dimension, len(head.weight)) != wanted or not (
+            np.isfinite(head.weight).all() and 0 <= head.candidate_share <= 1
+        ):
+            raise BadModel(f"{path} does not hold what its .json says: {wanted[1]} numbers for {wanted[0]}")
+        return head
+
+
+class TokenWeighter:
+    """Gives every sub-word of a pair one number, whose softmax is its weight.
+
+    Args:
+        encoder: Reads the pairs; frozen.
+        head: Must have been trained on states of that encoder.
+
+    Raises:
+        BadModel: If the head has another width.
+    """
+
+    def __init__(self, encoder: PairEncoder, head: Head) -> None:
+        if len(head.weight) != encoder.width:
+            raise BadModel(
+                f"the weights for {head.dimension} read states of width {len(head.weight)}, "
+                f"{encoder.identity} has {encoder.width}"
+            )
+        self.encoder = encoder
+        self.head = head
+        self.identity = f"{head.identity}/{encoder.identity}"
+
+    def logits(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[tuple[FloatArray, FloatArray]]:
+        """Return W·e for each sub-word of the candidate and of the source, for each pair.
+
+        Args:
+            pairs: Tokens of (candidate, source), without special ones, by the encoder's tokenizer.
+
+        Returns:
+            For each pair, shapes (candidate's tokens,) and (source's tokens,).
+        """
+        weight = torch.from_numpy(self.head.weight.astype(np.float32)).to(self.encoder.device)
+        read: Callable[[Any], Any] = lambda states: states @ weight  # noqa: E731
+        return self.encoder.read(pairs, read)
+
+
+def _path(folder: Path, dimension: str) -> Path:
+    return folder / f"{dimension}.safetensors"

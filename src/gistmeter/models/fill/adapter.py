@@ -1,0 +1,72 @@
+"""What the adapters share: loading by name, and the tokenizer's side of a filler."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import torch
+
+from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.fill import calibration
+from gistmeter.models.fill.protocol import Fill, Query
+from gistmeter.models.run.backend import place
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.submodules import DummyInputs, Submodule
+from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.vocabulary import Vocabulary
+
+LONG, MARGIN = 512, 4
+"""How long a query may be where a model has no limit; tokens left for the format beside each text."""
+
+
+class Adapter:
+    """A family of language models behind the `Filler` protocol."""
+
+    architecture: ClassVar[str]
+    """The `Auto…` class of transformers to load the family as."""
+    separate_windows: ClassVar[bool] = False
+    window: int | None
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        self.runtime = runtime or Runtime()
+        self.device = self.runtime.torch_device()
+        self.model = model.eval().to(self.device, self.runtime.torch_dtype())
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.pad_id = self.vocabulary.id(tokenizer.pad_token)
+
+    @classmethod
+    def load(cls, name: str, runtime: Runtime | None = None) -> Self:
+        """Load a model of the family by name: a folder or a Hub id.
+
+        Raises:
+            ModelNotFound: If there is no such model.
+            BadModel: If it cannot be loaded, or is of another kind.
+        """
+        files = find_model(name)
+        tokenizer = load_tokenizer(files)
+        model = load_weights(files, cls.architecture, tokenizer)
+        return cls(model, tokenizer, identity=files.identity, runtime=runtime)
+
+    def place(self, submodule: torch.nn.Module, example: DummyInputs) -> Submodule:
+        """Return what runs a submodule of the model; see `backend.place`."""
+        return place(submodule, self.runtime, example, self._calibrate)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept."""
+        raise NotImplementedError
+
+    def _calibrate(self) -> None:
+        for query in self.own_queries(every=12):
+            self.fill([query])
+
+    def own_queries(self, *, every: int, check: bool = False) -> list[Query]:
+        """Return queries over texts of the project's own; see `calibration.queries`."""
+        room = (self.window or LONG) // 2 - MARGIN
+        return calibration.queries(self.tokenize, room, every=every, check=check)
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens."""
+        return self.vocabulary.tokenize(texts)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text, special tokens left out."""
+        return self.vocabulary.decode(ids)

@@ -1,0 +1,137 @@
+"""BART's decoder over texts that share one context, whose keys and values are made only once."""
+
+from functools import partial
+from typing import Any
+
+import torch
+from transformers.cache_utils import Cache, DynamicLayer, EncoderDecoderCache
+
+from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+
+
+class OnceLayer(DynamicLayer):  # type: ignore[no-untyped-call]
+    """Keys and values that are written once: nothing is joined to nothing, which OpenVINO cannot convert."""
+
+    def update(
+        self,
+        key_states: torch.Tensor,
+        value_states: torch.Tensor,
+        *_: Any,  # noqa: ANN401
+        **__: Any,  # noqa: ANN401
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keep what a layer made."""
+        self.keys, self.values, self.is_initialized = key_states, value_states, True
+        return key_states, value_states
+
+
+class ContextMemory(torch.nn.Module):
+    """The keys and values that each layer of a decoder makes of an encoded context.
+
+    Args:
+        decoder: The decoder of a BART, or of its kin, of transformers.
+        start: Any token: the decoder wants to read one while it makes them.
+    """
+
+    def __init__(self, decoder: Any, start: int) -> None:  # noqa: ANN401
+        super().__init__()
+        self.decoder = decoder
+        self.start = start
+
+    def forward(self, context: torch.Tensor) -> Tensors:
+        """Return keys and values, layer by layer, each of shape (1, heads, tokens, dimensions / heads).
+
+        Args:
+            context: Its states, shape (1, tokens, dimensions).
+        """
+        start = torch.full((1, 1), self.start, device=context.device)
+        memory: Any = EncoderDecoderCache(_once(), _once())
+        self.decoder(input_ids=start, encoder_hidden_states=context, past_key_values=memory, use_cache=True)
+        layers = memory.cross_attention_cache.layers
+        return tuple(tensor for layer in layers for tensor in (layer.keys, layer.values))
+
+
+class AlignedDecoder(torch.nn.Module):
+    """The last states of a decoder whose texts all ask about one context.
+
+    Args:
+        decoder: The decoder of a BART, or of its kin, of transformers.
+    """
+
+    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(self, ids: torch.Tensor, *memory: torch.Tensor) -> torch.Tensor:
+        """Return the states, shape (texts, tokens, dimensions).
+
+        Args:
+            ids: What the decoder reads, shape (texts, tokens); padding on the right.
+            memory: What `ContextMemory` returned.
+        """
+        rows = ids.shape[0]
+        shared: Any = _once()
+        for at, (keys, values) in enumerate(zip(memory[::2], memory[1::2], strict=True)):
+            shared.update(keys, values, at)
+            # Every row has the same ones: without copies in PyTorch.
+            shared.layers[at].keys = keys.expand(rows, -1, -1, -1)
+            shared.layers[at].values = values.expand(rows, -1, -1, -1)
+        states: torch.Tensor = self.decoder(
+            input_ids=ids,
+            # Only says that there is a context: the cache has all that is read of it.
+            encoder_hidden_states=memory[0].new_zeros(1, 1, self.decoder.config.d_model),
+            past_key_values=EncoderDecoderCache(_once(), shared),
+            use_cache=True,
+        ).last_hidden_state
+        return states
+
+
+class AlignedHead(torch.nn.Module):
+    """From a decoder's states to logits.
+
+    Args:
+        model: An encoder-decoder language model of transformers.
+    """
+
+    bias: torch.Tensor | None
+
+    def __init__(self, model: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.table = model.get_output_embeddings()
+        self.register_buffer("bias", getattr(model, "final_logits_bias", None))
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
+        logits: torch.Tensor = self.table(states)
+        return logits if self.bias is None else logits + self.bias
+
+
+def _once() -> Cache:
+    return Cache(layer_class_to_replicate=OnceLayer)
+
+
+def context_rows(width: int) -> DummyInputs:
+    """Return what makes one encoded context, shape (1, tokens, dimensions)."""
+    return partial(_context_rows, width)
+
+
+def about_context(vocabulary: int, layers: int, heads: int, width: int) -> DummyInputs:
+    """Return what makes texts, and the keys and values of a context.
+
+    Args:
+        vocabulary: How many ids there are.
+        layers: Of the decoder.
+        heads: Of each layer.
+        width: Dimensions of the states.
+    """
+    return partial(_about_context, vocabulary, layers, (heads, width // heads))
+
+
+def _context_rows(width: int, rows: int, tokens: int) -> Tensors:
+    return (torch.randn(1, rows * tokens, width, generator=torch.Generator().manual_seed(tokens)),)
+
+
+def _about_context(vocabulary: int, layers: int, heads: tuple[int, int], rows: int, tokens: int) -> Tensors:
+    generator = torch.Generator().manual_seed(tokens)
+    shape = (1, heads[0], 2 * tokens, heads[1])
+    memory = [torch.randn(shape, generator=generator) for _ in range(2 * layers)]
+    return (token_rows(vocabulary)(rows, tokens)[0], *memory)

@@ -1,0 +1,61 @@
+"""Copy infillers on disk: their own weights in half precision, and the name of their encoder."""
+
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
+from gistmeter.models.files.families import COPY_INFILLER
+from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights, read_config
+from gistmeter.models.fill.copy_infiller import CopyInfiller
+
+SPECIALS = ("cls_token", "sep_token", "mask_token")
+
+
+def new_copy_infiller(base: str, layers: int, **config: object) -> tuple[CopyInfiller, Any]:
+    """Build an untrained infiller on an encoder.
+
+    Args:
+        base: Name of the encoder, as `find_model` knows it.
+        layers: How many layers read the text.
+        **config: Overrides of the encoder's configuration.
+
+    Returns:
+        The infiller, and its tokenizer.
+
+    Raises:
+        ModelNotFound: If there is no such encoder.
+        BadModel: If it is no BERT, or has fewer layers.
+    """
+    files = find_model(base)
+    facts = read_config(files)
+    if facts["model_type"] != "bert" or not 1 <= layers <= int(facts["num_hidden_layers"]):
+        raise BadModel(f"{base} cannot be read from: it takes a BERT with at least {layers} layers")
+    tokenizer = load_tokenizer(files)
+    encoder = load_weights(files, "AutoModel", tokenizer, **config)
+    start, end, mask = (
+        tokenizer.backend_tokenizer.token_to_id(getattr(tokenizer, name)) for name in SPECIALS
+    )
+    return CopyInfiller(encoder, layers=layers, specials=(start, end, mask)), tokenizer
+
+
+def save_copy_infiller(infiller: CopyInfiller, base: str, folder: Path) -> None:
+    """Save what was trained, in float16, with a `config.json` that names the encoder."""
+    save_tuned(infiller, base, folder, kind=COPY_INFILLER, facts={"layers": len(infiller.layers)})
+
+
+def load_copy_infiller(files: ModelFiles) -> tuple[CopyInfiller, Any]:
+    """Load an infiller and its tokenizer.
+
+    Raises:
+        ModelNotFound: If its encoder is not to be had.
+        BadModel: If a file is damaged, or the encoder is another one than it was trained on.
+    """
+    facts = read_tuned(files, COPY_INFILLER)
+    try:
+        layers = int(facts["layers"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
+    infiller, tokenizer = new_copy_infiller(str(facts["base"]), layers)
+    restore_tuned(infiller, files)
+    return infiller.eval(), tokenizer

@@ -1,0 +1,44 @@
+"""Which adapter fills the blanks, decided by a model's own configuration."""
+
+from gistmeter.models.files.adapted import KIND as ADAPTED
+from gistmeter.models.files.adapted import load_adapted
+from gistmeter.models.files.families import COPY_INFILLER, SENTINELS, family_of
+from gistmeter.models.files.load import find_model
+from gistmeter.models.fill.protocol import Filler
+from gistmeter.models.run.runtime import Runtime
+
+
+def load_filler(name: str, runtime: Runtime) -> Filler:
+    """Load a model with the adapter of its family.
+
+    The project's own infiller says so; T5 and mT5 fill sentinels, other encoder-decoders (BART) predict at
+    the decoder's own positions, and everything else is a masked language model.
+
+    Args:
+        name: `gistmeter/fill`, a folder, or a Hub id such as `t5-base@REVISION`.
+        runtime: Where and how to run.
+
+    Raises:
+        ModelNotFound: If there is no such model.
+        BadModel: If it cannot be loaded, or cannot fill blanks.
+    """
+    files = find_model(name)
+    family, encoder_decoder = family_of(files)
+    if family == COPY_INFILLER:
+        from gistmeter.models.fill.copy import CopyFiller
+
+        return CopyFiller.load(name, runtime)
+    if family in SENTINELS:
+        from gistmeter.models.fill.t5 import Seq2SeqFiller
+
+        return Seq2SeqFiller.load(name, runtime)
+    if encoder_decoder:
+        from gistmeter.models.fill.bart import AlignedFiller
+
+        return AlignedFiller.load(name, runtime)
+    from gistmeter.models.fill.masked_lm import MaskedFiller
+
+    if family == ADAPTED:
+        model, tokenizer, _ = load_adapted(files)
+        return MaskedFiller(model, tokenizer, identity=files.identity, runtime=runtime)
+    return MaskedFiller.load(name, runtime)

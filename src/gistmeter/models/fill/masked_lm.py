@@ -1,0 +1,109 @@
+"""Filling by masked language models: one mask a gold sub-word, one pass, every mask predicted by itself.
+
+The number of masks tells the model how long the answer is: a length oracle, as in ClozE.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.fill.adapter import Adapter
+from gistmeter.models.fill.positions import Head, blanked, fills_of, gold_tokens, masked_text, read_positions
+from gistmeter.models.fill.protocol import Fill, Query
+from gistmeter.models.run.batching import in_batches, mask, pad
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.submodules import Logits, States, state_rows, token_rows
+from gistmeter.models.run.tokens import window_of
+
+HEADS = ("cls", "lm_head", "predictions")
+"""Where BERT, RoBERTa and ALBERT (and their kin) keep what turns states into logits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A query as the model reads it, and where its masks are."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...]
+    masked: tuple[int, ...]
+
+
+class MaskedFiller(Adapter):
+    """A masked language model: BERT, RoBERTa, XLM-R, MiniLM with its head, and their kin.
+
+    Text and context are joined in the tokenizer's own format for pairs, in the order the query says; a query
+    without context is read alone. The vocabulary is looked at where the masks are, nowhere else.
+
+    Args:
+        model: A masked language model of transformers.
+        tokenizer: The fast tokenizer that belongs to it.
+        identity: What signatures call the model; the format, the window and the precision are added.
+        runtime: Where and how to run.
+
+    Raises:
+        BadModel: If the model has a decoder, or its tokenizer no mask.
+    """
+
+    architecture = "AutoModelForMaskedLM"
+
+    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+        if model.config.is_encoder_decoder or tokenizer.mask_token is None:
+            raise BadModel(f"{identity} is no masked language model")
+        super().__init__(model, tokenizer, identity=identity, runtime=runtime)
+        self.mask_id = self.vocabulary.id(tokenizer.mask_token)
+        self.typed = getattr(model.config, "type_vocab_size", 0) > 1
+        self.window = window_of(model.base_model, tokenizer)
+        example = token_rows(model.get_input_embeddings().num_embeddings, typed=self.typed)
+        head = next((getattr(model, name) for name in HEADS if hasattr(model, name)), None)
+        if head is None:  # a family whose head is elsewhere: the whole model, at all positions
+            self.states = self.place(Logits(model), example)
+            self.head: Head = torch.nn.Identity()
+        else:
+            self.states = self.place(States(model.base_model), example)
+            self.head = self.place(head, state_rows(model.config.hidden_size))
+        self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.precision}"
+
+    def overhead(self, query_blanks: int) -> int:
+        """How many tokens the format adds to a query."""
+        return self.vocabulary.added(2)
+
+    def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
+        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+
+        Raises:
+            UsageError: If a query does not fit into the window.
+        """
+        longest = max(map(len, queries), default=0) + self.overhead(1)
+        if self.window is not None and longest > self.window:
+            raise UsageError(f"a query of {longest} tokens does not fit into the window of {self.window}")
+        return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
+
+    def _forward(self, batch: list[Query]) -> list[list[Fill]]:
+        states, head = self.read(batch)
+        gold = [token for query in batch for token in gold_tokens(query)]
+        return fills_of(batch, read_positions(states, head, gold), self.decode)
+
+    def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
+        """Run the model once over all queries; filling and training both read it so.
+
+        Returns:
+            The states at all masks, shape (masks, dimensions), and what turns them into logits.
+        """
+        rows = [self._assemble(query) for query in queries]
+        ids = [row.ids for row in rows]
+        inputs = [pad(ids, self.pad_id, self.device), mask(ids, self.device)]
+        if self.typed:
+            inputs.append(pad([row.types for row in rows], 0, self.device))
+        which = torch.tensor([at for at, row in enumerate(rows) for _ in row.masked], device=self.device)
+        where = torch.tensor([at for row in rows for at in row.masked], device=self.device)
+        return self.states(*inputs)[which, where], self.head
+
+    def _assemble(self, query: Query) -> _Row:
+        text = masked_text(query, self.mask_id)
+        second = bool(query.context) and query.context_first
+        joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
+        start = joined.starts[int(second)]
+        return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))

@@ -1,0 +1,195 @@
+"""The submodules of a T5, computed as the library does, but without what it does again and again.
+
+*Encoder*: the library joins distances and padding in every layer, a number for each two tokens of each row
+and head. Here it is done once, which saves MaskEval a tenth of its time.
+
+*Decoder*, over a few tokens and a long encoded text: the library projects every encoded token to a key and a
+value in every layer. For a handful of tokens it is cheaper to carry their queries through the projection of
+the keys, and the attended states through that of the values: q·(Wk h) = (Wkᵀ q)·h and
+Σ p (Wv h) = Wv (Σ p h), exactly.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """Texts after the encoder.
+
+    Args:
+        states: Shape (texts, longest, dimensions).
+        attention: 1 on tokens, 0 on padding, shape (texts, longest).
+    """
+
+    states: torch.Tensor
+    attention: torch.Tensor
+
+    def rows(self, which: Sequence[int]) -> "Encoded":
+        """Return some of the texts."""
+        index = torch.tensor(which, device=self.states.device)
+        return Encoded(self.states[index], self.attention[index])
+
+
+class T5Encoder(torch.nn.Module):
+    """The last states of a T5 encoder in evaluation mode.
+
+    Args:
+        encoder: The encoder of a T5 or mT5 of transformers.
+    """
+
+    def __init__(self, encoder: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return the states, shape (texts, tokens, dimensions).
+
+        Args:
+            ids: Shape (texts, tokens).
+            attention: 1 on tokens, 0 on padding, of the same shape.
+        """
+        states: torch.Tensor = self.encoder.embed_tokens(ids)
+        padding = (attention == 0)[:, None, None, :]
+        for block in self.encoder.block:
+            itself, feed_forward = block.layer
+            if itself.SelfAttention.has_relative_attention_bias:  # T5's first layer; each layer of UMT5
+                bias = _bias(itself.SelfAttention, ids.shape[1], padding)
+            states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
+            states = feed_forward(states)
+        last: torch.Tensor = self.encoder.final_layer_norm(states)
+        return last
+
+
+class T5Decoder(torch.nn.Module):
+    """The last states of a T5 decoder in evaluation mode.
+
+    Args:
+        decoder: The decoder of a T5 or mT5 of transformers.
+    """
+
+    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        self.decoder = decoder
+
+    def forward(self, ids: torch.Tensor, encoded: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return the states, shape (texts, tokens, dimensions).
+
+        Args:
+            ids: What it reads, its start token included, shape (texts, tokens); padding on the right.
+            encoded: The texts that it reads about, shape (texts, longest, dimensions).
+            attention: 1 on their tokens, 0 on padding, shape (texts, longest).
+        """
+        tokens = ids.shape[1]
+        states: torch.Tensor = self.decoder.embed_tokens(ids)
+        future = torch.ones(tokens, tokens, dtype=torch.bool, device=ids.device).triu(1)
+        padding = (attention == 0)[:, None, :]
+        for block in self.decoder.block:
+            itself, text, feed_forward = block.layer
+            if itself.SelfAttention.has_relative_attention_bias:
+                bias = _bias(itself.SelfAttention, tokens, future)
+            states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
+            states = states + _attend_folded(text.EncDecAttention, text.layer_norm(states), encoded, padding)
+            states = feed_forward(states)
+        last: torch.Tensor = self.decoder.final_layer_norm(states)
+        return last
+
+
+class T5Head(torch.nn.Module):
+    """From the decoder's states to logits.
+
+    Args:
+        model: A language model of the T5 family, of transformers.
+    """
+
+    def __init__(self, model: Any) -> None:  # noqa: ANN401
+        super().__init__()
+        config = model.config
+        self.table = model.get_output_embeddings()
+        # T5 scales the states before a head that shares the embedding table; others have no such setting.
+        tied = config.model_type == "t5" and config.tie_word_embeddings
+        scaled = getattr(config, "scale_decoder_outputs", tied)
+        self.scale = config.d_model**-0.5 if scaled else 1.0
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
+        logits: torch.Tensor = self.table(states * self.scale)
+        return logits
+
+    def extra_repr(self) -> str:
+        """Say what the weights do not."""
+        return f"scale={self.scale}"
+
+
+def decoder_rows(vocabulary: int, width: int) -> DummyInputs:
+    """Return what makes inputs for a decoder: ids, states of a longer text, and the text's attention mask.
+
+    Args:
+        vocabulary: How many ids there are.
+        width: Dimensions of the states.
+    """
+    return partial(_decoder_rows, vocabulary, width)
+
+
+def _decoder_rows(vocabulary: int, width: int, rows: int, tokens: int) -> Tensors:
+    ids, _ = token_rows(vocabulary)(rows, tokens)
+    _, attention = token_rows(vocabulary)(rows, 2 * tokens + 1)
+    generator = torch.Generator().manual_seed(rows * tokens)
+    return ids, torch.randn(*attention.shape, width, generator=generator), attention
+
+
+def _bias(attention: Any, tokens: int, hidden: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+    """Return what T5 adds by distance, -∞ where hidden, shape (texts or 1, heads, tokens, tokens)."""
+    bias: torch.Tensor = attention.compute_bias(tokens, tokens)
+    return bias.masked_fill(hidden, -torch.inf)
+
+
+def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+    """Let tokens attend to each other.
+
+    Args:
+        attention: Holds the projections q, k, v and o.
+        states: Shape (texts, tokens, dimensions).
+        bias: From `_bias`; added instead of scaling.
+    """
+    shape = (*states.shape[:2], bias.shape[1], -1)
+    queries = attention.q(states).view(shape).transpose(1, 2)
+    keys = attention.k(states).view(shape).transpose(1, 2)
+    values = attention.v(states).view(shape).transpose(1, 2)
+    mixed = scaled_dot_product_attention(queries, keys, values, attn_mask=bias, scale=1.0)
+    out: torch.Tensor = attention.o(mixed.transpose(1, 2).flatten(2))
+    return out
+
+
+def _attend_folded(
+    attention: Any,  # noqa: ANN401
+    states: torch.Tensor,
+    encoded: torch.Tensor,
+    padding: torch.Tensor,
+) -> torch.Tensor:
+    """Let tokens attend to an encoded text.
+
+    Args:
+        attention: Holds the projections q, k, v and o.
+        states: Shape (texts, tokens, dimensions).
+        encoded: Shape (texts, longest, dimensions).
+        padding: True on the padding of `encoded`, shape (texts, 1, longest).
+    """
+    texts, tokens, width = states.shape
+    heads = attention.n_heads
+    queries = attention.q(states).view(texts, tokens, heads, -1)
+    keys = attention.k.weight.view(heads, -1, width)
+    folded = torch.einsum("bthk,hkd->bthd", queries, keys).flatten(1, 2)
+    scores = (folded @ encoded.transpose(1, 2)).float().masked_fill(padding, -torch.inf)
+    shares = scores.softmax(dim=-1).to(encoded.dtype)
+    mixed = (shares @ encoded).view(texts, tokens, heads, width)
+    values = torch.einsum("bthd,hkd->bthk", mixed, attention.v.weight.view(heads, -1, width))
+    out: torch.Tensor = attention.o(values.flatten(2))
+    return out

@@ -1,0 +1,47 @@
+"""SUM-QE's network: encoders, and a linear regressor for each quality (Xenouleas et al., 2019)."""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import torch
+
+Flavour = Literal["s1", "m1", "m5"]
+
+
+class QualityRegressor(torch.nn.Module):
+    """Encoders E and regressors R (equations 1 to 4).
+
+    Args:
+        encoders: Modules from token ids and their attention mask to vectors h, shape (rows, width): one that
+            all heads share, or one for each head.
+        width: Of h.
+        sizes: How many qualities each head gives: one head of five is M-1, five heads of one are M-5, and
+            with an encoder each S-1.
+    """
+
+    def __init__(self, encoders: Sequence[torch.nn.Module], width: int, sizes: Sequence[int]) -> None:
+        super().__init__()
+        self.encoders = torch.nn.ModuleList(encoders)
+        self.heads = torch.nn.ModuleList(torch.nn.Linear(width, size) for size in sizes)
+
+    def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return one number a row and quality, shape (rows, qualities)."""
+        texts = [encoder(ids, attention) for encoder in self.encoders]
+        return torch.cat([head(texts[at % len(texts)]) for at, head in enumerate(self.heads)], dim=1)
+
+
+class FirstState(torch.nn.Module):
+    """A bidirectional language model, of which the state of the first token, [CLS], stands for the text.
+
+    Args:
+        encoder: Any encoder of transformers with a `last_hidden_state`; its pooler is not used.
+    """
+
+    def __init__(self, encoder: Any) -> None:  # noqa: ANN401 - transformers' classes are untyped
+        super().__init__()
+        self.encoder = encoder
+
+    def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
+        """Return h, shape (rows, width)."""
+        states: torch.Tensor = self.encoder(input_ids=ids, attention_mask=attention).last_hidden_state
+        return states[:, 0].float()

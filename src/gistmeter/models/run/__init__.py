@@ -1,0 +1,1 @@
+"""Running models: devices, precisions, batches, tokens, backends."""

@@ -1,0 +1,1 @@
+"""OpenVINO as a backend: conversion, its cache, and 8 bits."""

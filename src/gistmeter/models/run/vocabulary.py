@@ -1,0 +1,123 @@
+"""A tokenizer as fillers use it: texts without special tokens, and the special ones by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gistmeter.core.errors import BadModel
+from gistmeter.models.run.tokens import Tokens
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """One or two texts with the special tokens of the model's format around them.
+
+    Args:
+        ids: What the model reads.
+        types: The segment of each token.
+        starts: Where each text begins in `ids`.
+    """
+
+    ids: Ids
+    types: Ids
+    starts: Ids
+
+
+class Vocabulary:
+    """A fast tokenizer of transformers.
+
+    Args:
+        tokenizer: It is used, never changed.
+        name: What errors call the model.
+    """
+
+    def __init__(self, tokenizer: Any, name: str = "the model") -> None:  # noqa: ANN401
+        self.tokenizer = tokenizer
+        self.name = name
+        self.backend.no_truncation()
+        self.backend.no_padding()
+        added = tokenizer.added_tokens_decoder.items()
+        self.special = frozenset(tokenizer.all_special_ids) | {at for at, token in added if token.special}
+
+    @property
+    def backend(self) -> Any:  # noqa: ANN401
+        """The tokenizer of the `tokenizers` library behind it."""
+        return self.tokenizer.backend_tokenizer
+
+    def id(self, *spellings: str) -> int:
+        """Return the id of the first spelling of a token that there is.
+
+        Raises:
+            BadModel: If there is none.
+        """
+        for spelling in spellings:
+            found: int | None = self.backend.token_to_id(spelling)
+            if found is not None:
+                return found
+        raise BadModel(
+            f"the tokenizer of {self.name} has no {spellings[0]}; it belongs to another kind of model"
+        )
+
+    def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+        """Tokenize whole texts, uncut, without special tokens; equal texts are tokenized once.
+
+        A special token spelt out in a text is read as the characters it is made of, or as an unknown word.
+        """
+        self.backend.no_truncation()  # whoever else uses the tokenizer may have set it
+        self.backend.no_padding()
+        unique = list(dict.fromkeys(texts))
+        before = self.backend.encode_special_tokens
+        self.backend.encode_special_tokens = True
+        try:
+            encodings = self.backend.encode_batch(unique, add_special_tokens=False)
+        finally:
+            self.backend.encode_special_tokens = before
+        by_text = {text: self._tokens(encoding) for text, encoding in zip(unique, encodings, strict=True)}
+        return [by_text[text] for text in texts]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Turn token ids into text; special tokens are left out, white space at the ends is kept."""
+        own = [at for at in ids if at not in self.special]
+        text: str = self.backend.decode(own, skip_special_tokens=False)
+        return text
+
+    def join(self, first: Ids, second: Ids = ()) -> Joined:
+        """Put one or two tokenized texts into the format of the tokenizer."""
+        if not second:
+            before, after = self._format("x")
+            return Joined(
+                before + first + after, (0,) * (len(before) + len(first) + len(after)), (len(before),)
+            )
+        before, between, after = self._format("x", "x")
+        ids = before + first + between + second + after
+        starts = (len(before), len(before) + len(first) + len(between))
+        # Only BERT's kin count the second text, with its closing token, to a segment of its own.
+        segment = self.backend.encode("x", "x").type_ids[-1]
+        return Joined(ids, (0,) * starts[1] + (segment,) * (len(ids) - starts[1]), starts)
+
+    def added(self, texts: int) -> int:
+        """Return how many special tokens the format adds to one text or to two."""
+        return sum(len(part) for part in self._format(*("x",) * texts))
+
+    def _format(self, *texts: str) -> tuple[Ids, ...]:
+        """Return the special tokens before, between and after texts."""
+        encoding = self.backend.encode(*texts)
+        owners, ids = encoding.sequence_ids, encoding.ids
+        parts: list[Ids] = []
+        end = 0
+        for owner in range(len(texts)):
+            start = owners.index(owner)
+            parts.append(tuple(ids[end:start]))
+            end = start + owners.count(owner)
+        return (*parts, tuple(ids[end:]))
+
+    def _tokens(self, encoding: Any) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
+        # Unigram vocabularies hold their special tokens as ordinary pieces, and find them in texts.
+        unknown = self.tokenizer.unk_token_id
+        ids = tuple(unknown if at in self.special else at for at in encoding.ids)
+        offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+        return Tokens(ids, offsets, np.zeros(len(ids), dtype=bool), len(ids))

@@ -1,0 +1,1 @@
+"""An entailment model: its pairs, its rows and its training."""

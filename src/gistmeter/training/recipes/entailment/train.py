@@ -1,0 +1,198 @@
+"""Teach an encoder to tell whether a premise entails a hypothesis."""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.options import options_from
+from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted
+from gistmeter.models.files.adapters import restore_tuned
+from gistmeter.models.files.load import find_model
+from gistmeter.models.run.batching import mask, pad
+from gistmeter.training.batches import Batches
+from gistmeter.training.loop import kept, train, trainable_weights
+from gistmeter.training.queries import MODEL
+from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.recipes.entailment.rows import CLASSES, Labelled, evidence, read_labelled
+from gistmeter.training.recipes.entailment.synthetic import read_synthetic
+
+AT_ONCE = 16
+"""Pairs of a validation batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntailData:
+    """The `data` part of a recipe, `folder`, `sets` and `synthetic` aside.
+
+    Args:
+        parts: One part in so many of the premises is held out for validation.
+        batch: Pairs of a step.
+        pool: So many batches are drawn together and sorted by length, which saves padding.
+        window: Most tokens of a pair; a longer one loses the tail of its premise.
+        sentences: Most sentences of a premise; of longer ones, those that share most words with the
+            hypothesis are kept.
+    """
+
+    parts: int = 20
+    batch: int = 16
+    pool: int = 16
+    window: int = 224
+    sentences: int = 4
+
+    def __post_init__(self) -> None:
+        for name, least in (("parts", 2), ("batch", 1), ("pool", 1), ("window", 16), ("sentences", 1)):
+            if getattr(self, name) < least:
+                raise UsageError(f"data.{name}={getattr(self, name)}: give at least {least}")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A labelled pair as the model reads it."""
+
+    ids: tuple[int, ...]
+    allowed: tuple[int, ...]
+    set: str
+
+
+class EntailTask:
+    """Cross-entropy over three classes; a binary label counts the probability of all classes it allows.
+
+    Args:
+        model: A classifier of sequences with one output a class.
+        padding: The tokenizer's padding id.
+        training: To learn from.
+        validation: To measure with.
+        data: See `EntailData`.
+        seed: Of the order of pairs.
+
+    Raises:
+        DataError: If one of the two is empty.
+    """
+
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        padding: int,
+        training: Sequence[Encoded],
+        validation: Sequence[Encoded],
+        *,
+        data: EntailData,
+        seed: int,
+    ) -> None:
+        if not training or not validation:
+            raise DataError("too few labelled pairs: some are needed to learn from, and some to hold out")
+        self.model, self.padding, self.data, self.seed = model, padding, data, seed
+        self.training = training
+        self.validation = sorted(validation, key=lambda pair: len(pair.ids))
+        self.pools = Batches(len(training), data.batch * data.pool, seed)
+
+    def parameters(self) -> Iterable[Mapping[str, Any]]:
+        """All updates and the head, at one learning rate."""
+        return [{"params": trainable_weights(self.model)}]
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Return the mean loss of a batch."""
+        return self._loss([self.training[at] for at in self.rows_of(step)]).mean()
+
+    def rows_of(self, step: int) -> list[int]:
+        """Return the numbers of a step's pairs: one part of a pool sorted by length."""
+        number, part = divmod(step, self.data.pool)
+        rows = sorted(self.pools.rows_of(number), key=lambda at: len(self.training[at].ids))
+        order = list(range(self.data.pool))
+        random.Random(f"{self.seed}/{number}").shuffle(order)
+        first, last = (len(rows) * at // self.data.pool for at in (order[part], order[part] + 1))
+        return rows[first:last] or rows
+
+    def validate(self) -> dict[str, float]:
+        """Return the loss, and the accuracy of each data set (binary where its labels are)."""
+        losses: list[float] = []
+        right: dict[str, list[float]] = {}
+        for at in range(0, len(self.validation), AT_ONCE):
+            some = self.validation[at : at + AT_ONCE]
+            logits = self._logits(some)
+            losses += class_loss(logits, some).tolist()
+            for pair, row in zip(some, logits.softmax(dim=1).tolist(), strict=True):
+                right.setdefault(pair.set, []).append(float(_is_right(row, pair.allowed)))
+        accuracy = {f"accuracy_{name}": sum(own) / len(own) for name, own in sorted(right.items())}
+        mean = sum(accuracy.values()) / len(accuracy)
+        return {"loss": sum(losses) / len(losses), "accuracy": mean, **accuracy}
+
+    def _loss(self, pairs: Sequence[Encoded]) -> torch.Tensor:
+        return class_loss(self._logits(pairs), pairs)
+
+    def _logits(self, pairs: Sequence[Encoded]) -> torch.Tensor:
+        rows = [pair.ids for pair in pairs]
+        device = next(self.model.parameters()).device
+        output = self.model(input_ids=pad(rows, self.padding, device), attention_mask=mask(rows, device))
+        logits: torch.Tensor = output.logits
+        return logits.float()
+
+
+def class_loss(logits: torch.Tensor, pairs: Sequence[Encoded]) -> torch.Tensor:
+    """Return −log of the probability of the allowed classes, shape (pairs,)."""
+    allowed = torch.full_like(logits, -torch.inf)
+    for row, pair in enumerate(pairs):
+        allowed[row, list(pair.allowed)] = 0.0
+    return -(logits.log_softmax(dim=1) + allowed).logsumexp(dim=1)
+
+
+def _is_right(probabilities: Sequence[float], allowed: Sequence[int]) -> bool:
+    if len(allowed) > 1:  # a binary data set
+        return probabilities[0] < 0.5
+    best = max(range(len(probabilities)), key=probabilities.__getitem__)
+    return best in allowed
+
+
+def encode_pairs(pairs: Sequence[Labelled], tokenizer: Any, data: EntailData) -> list[Encoded]:  # noqa: ANN401
+    """Tokenize labelled pairs; of long premises, keep the sentences closest to the hypothesis."""
+    texts = [(evidence(p.premise, p.hypothesis, most=data.sentences), p.hypothesis) for p in pairs]
+    backend = tokenizer.backend_tokenizer
+    backend.no_padding()
+    backend.enable_truncation(data.window, strategy="longest_first")
+    ids = [tuple(found.ids) for found in backend.encode_batch(texts)]
+    backend.no_truncation()
+    return [Encoded(row, pair.allowed, pair.set) for row, pair in zip(ids, pairs, strict=True)]
+
+
+def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
+    """Train an entailment model by a recipe and save it.
+
+    Args:
+        recipe: As `recipes/entail-base.toml`.
+        data: Folder of the files.
+        output: Folder of the training; the model goes into `model` there.
+        progress: Whether to show progress.
+
+    Returns:
+        The figures of the validation at which the weights were kept.
+
+    Raises:
+        UsageError: If the recipe is invalid.
+        DataError: If a data file is missing or has no fitting row.
+        ModelError: If the base model is missing or cannot be loaded.
+    """
+    check_keys(recipe.model, ("base", "rank", "start"), recipe.name)
+    given = {
+        name: value for name, value in recipe.data.items() if name not in ("folder", "sets", "synthetic")
+    }
+    options = options_from(EntailData, given)
+    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
+    plan = AdapterPlan("AutoModelForSequenceClassification", int(recipe.model.get("rank", 16)), CLASSES)
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # less than one epoch
+    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    if "start" in recipe.model:
+        restore_tuned(model, find_model(str(recipe.model["start"])))
+    training, validation = read_labelled(data, recipe.data["sets"], parts=options.parts, seed=seed)
+    if "synthetic" in recipe.data:
+        made = read_synthetic(data, recipe.data["synthetic"], parts=options.parts)
+        training, validation = training + made[0], validation + made[1]
+    encoded = (encode_pairs(training, tokenizer, options), encode_pairs(validation, tokenizer, options))
+    task = EntailTask(model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
+    history = train(task, recipe.training, output, progress=progress)
+    save_adapted(model, base, plan, output / MODEL)
+    return kept(history["validations"], recipe.training.select)

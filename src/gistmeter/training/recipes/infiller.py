@@ -1,0 +1,244 @@
+"""Teach an infiller to fill blanks in one text of a pair from the other."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from math import log
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import UsageError
+from gistmeter.models.files.adapters import restore_tuned
+from gistmeter.models.files.load import find_model
+from gistmeter.models.fill.copy_files import new_copy_infiller, save_copy_infiller
+from gistmeter.models.fill.copy_head import gold_log_probability, mixed_probabilities
+from gistmeter.models.fill.copy_infiller import CopyInfiller
+from gistmeter.models.fill.pair_batch import PairBatch, pair_batch
+from gistmeter.models.fill.protocol import Query
+from gistmeter.models.run.vocabulary import Vocabulary
+from gistmeter.text.factors import load_pipeline
+from gistmeter.training.loop import kept, train
+from gistmeter.training.recipe import Recipe
+from gistmeter.training.recipes.blanks import BlankDrawer, CutText, Mix, cut_pairs
+from gistmeter.training.recipes.factors import factor_places
+from gistmeter.training.texts import read_pairs
+
+AT_ONCE = 16
+"""Queries of a validation batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillOptions:
+    """How batches are put together.
+
+    Args:
+        contexts: Contexts of a batch.
+        group: Texts that share each of them.
+        lengths: Most tokens of a context, from the first steps to the last: short first, long last.
+        new_scale: How much faster than the layers taken from the encoder the new weights learn.
+        held_out: Queries that each validation asks, with their own context and with another one.
+    """
+
+    contexts: int = 6
+    group: int = 6
+    lengths: tuple[int, ...] = (160, 320, 480)
+    new_scale: float = 4.0
+    held_out: int = 192
+
+
+class FillTask:
+    """Blanks drawn anew at every step; the loss is the mean negative log-probability of the blanked tokens.
+
+    Args:
+        model: The infiller.
+        training: Draws what it learns from.
+        validation: Draws what it is measured with, once and for all.
+        options: How batches are put together.
+        steps: How many there will be.
+        seed: Of the drawing.
+    """
+
+    def __init__(
+        self,
+        model: CopyInfiller,
+        training: BlankDrawer,
+        validation: BlankDrawer,
+        options: FillOptions,
+        *,
+        steps: int,
+        seed: int,
+    ) -> None:
+        self.model, self.drawer, self.options = model, training, options
+        self.steps, self.seed = steps, seed
+        rng = random.Random(seed)
+        lengths = [options.lengths[at % len(options.lengths)] for at in range(options.held_out)]
+        self.held_out = [validation.draw(rng, length, 1)[0] for length in sorted(lengths)]
+        factors = (validation.factor(rng, length) for length in sorted(lengths))
+        self.factors = [query for query in factors if query is not None]
+
+    def parameters(self) -> Iterable[Mapping[str, Any]]:
+        """Return new weights, which learn faster, and those that came with the encoder."""
+        groups: tuple[list[Any], list[Any]] = ([], [])
+        for name, weight in self.model.named_parameters():
+            if weight.requires_grad:
+                groups[name.startswith("layers") and "crossattention" not in name].append(weight)
+        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Draw the queries of a step and return their loss."""
+        rng = random.Random(self.seed * 7_919 + step)
+        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
+        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
+        queries = [
+            query
+            for _ in range(self.options.contexts)
+            for query in self.drawer.draw(rng, length, self.options.group)
+        ]
+        batch = self._batch(queries)
+        logits, choices = self.model(batch)
+        return -gold_log_probability(logits, choices, batch).mean()
+
+    def validate(self) -> dict[str, float]:
+        """Measure with the right context and with another one: metrics live on the gap."""
+        own, other = self._measure(self.held_out), self._measure(swapped(self.held_out))
+        if self.factors:
+            own["factor_f1"] = self._factor_f1(self.factors)
+            other["factor_f1"] = self._factor_f1(swapped(self.factors))
+        return own | {f"{name}_other": value for name, value in other.items()}
+
+    def _measure(self, queries: Sequence[Query]) -> dict[str, float]:
+        found: dict[str, list[float]] = {}
+        for start in range(0, len(queries), AT_ONCE):
+            some = queries[start : start + AT_ONCE]
+            batch = self._batch(some)
+            logits, choices = self.model(batch)
+            gold = gold_log_probability(logits, choices, batch)
+            best = mixed_probabilities(logits, choices, batch.context[batch.sources]).argmax(dim=1)
+            right = (best == batch.gold).float()
+            kinds = ["source" if some[row].context_first else "candidate" for row in batch.rows.tolist()]
+            found.setdefault("loss", []).extend((-gold).tolist())
+            found.setdefault("accuracy", []).extend(right.tolist())
+            for kind, value in zip(kinds, right.tolist(), strict=True):
+                found.setdefault(f"accuracy_{kind}", []).append(value)
+        return {name: sum(values) / len(values) for name, values in sorted(found.items())}
+
+    def _factor_f1(self, queries: Sequence[Query]) -> float:
+        """Return the mean token F1 of factors (as bags of tokens), each blanked by itself."""
+        values = []
+        for start in range(0, len(queries), AT_ONCE):
+            batch = self._batch(queries[start : start + AT_ONCE])
+            logits, choices = self.model(batch)
+            best = mixed_probabilities(logits, choices, batch.context[batch.sources]).argmax(dim=1)
+            for row in range(len(batch.text)):
+                gold, said = (Counter(ids[batch.rows == row].tolist()) for ids in (batch.gold, best))
+                values.append((gold & said).total() / gold.total())  # both hold as many tokens
+        return sum(values) / len(values)
+
+    def _batch(self, queries: Sequence[Query]) -> PairBatch:
+        device = self.model.mask_vector.device
+        return pair_batch(queries, mask_id=self.model.mask, pad_id=0, device=device)
+
+
+def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = True) -> dict[str, float]:
+    """Train an infiller by a recipe and save it.
+
+    Args:
+        recipe: With `data.sets` (see `read_pairs`), `data.mix` (see `Mix`), `model.base` and `model.layers`,
+            `model.batch` (see `FillOptions`), and `model.start`, an infiller whose weights it begins with.
+        data: Folder of the files.
+        folder: Where the checkpoints go, and in its folder `model`, the model.
+        progress: Whether to show a bar on standard error.
+
+    Returns:
+        The figures of the validation that was best.
+
+    Raises:
+        DataError: If texts are missing.
+        UsageError: If the recipe asks for what there is not.
+    """
+    torch.manual_seed(recipe.training.seed)
+    base = str(recipe.model.get("base", "minilm"))
+    # Plain attention: its backward pass is several times as fast on processors as the fused one.
+    model, tokenizer = new_copy_infiller(
+        base, int(recipe.model.get("layers", 3)), attn_implementation="eager"
+    )
+    mix = build_options(Mix, recipe.data.get("mix", {}))
+    options = build_options(FillOptions, recipe.model.get("batch", {}))
+    room = model.embeddings.position_embeddings.num_embeddings
+    if mix.window > room or max(options.lengths) + 2 > room:
+        raise UsageError(
+            f"{base} reads {room} tokens: give a window of {room} at most, and lengths of {room - 2}"
+        )
+    learned, held = read_cut_pairs(recipe, data, Vocabulary(tokenizer, base), mix)
+    start = recipe.model.get("start")
+    if start is None:
+        start_from_frequencies(model, learned)
+    else:
+        restore_tuned(model, find_model(str(start)))
+    settings = recipe.training
+    task = FillTask(
+        model,
+        BlankDrawer(learned, mix),
+        BlankDrawer(held, mix),
+        options,
+        steps=settings.steps,
+        seed=settings.seed,
+    )
+    history = train(task, settings, folder, progress=progress)
+    save_copy_infiller(model, base, folder / "model")
+    return kept(history["validations"], settings.select)
+
+
+def read_cut_pairs(
+    recipe: Recipe, data: Path, vocabulary: Vocabulary, mix: Mix
+) -> tuple[list[tuple[CutText, CutText]], list[tuple[CutText, CutText]]]:
+    """Read the pairs of a recipe and tokenize them; find factors where the mix blanks them.
+
+    Returns:
+        Pairs to learn from and pairs that are held out.
+    """
+    training, validation = read_pairs(data, recipe.data["sets"])
+    pairs = training + validation
+    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.source, pair.candidate)))
+    tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
+    factors = {}
+    if mix.factors:
+        candidates = list(dict.fromkeys(pair.candidate for pair in pairs))
+        factors = factor_places(candidates, tokens, load_pipeline())
+    return cut_pairs(training, tokens, factors), cut_pairs(validation, tokens, factors)
+
+
+def start_from_frequencies(model: CopyInfiller, pairs: Sequence[tuple[CutText, CutText]]) -> None:
+    """Start the head's bias from token frequencies instead of learning them."""
+    with torch.no_grad():
+        model.head.bias.copy_(frequency_bias(pairs, len(model.table)))
+
+
+def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) -> torch.Tensor:
+    """Return the logarithm of each token's share of the texts, at most 0, shape (vocabulary,)."""
+    counts = Counter(token for pair in pairs for text in pair for token in text.ids)
+    total = sum(counts.values()) + vocabulary
+    bias = [log((counts[token] + 1) / total) for token in range(vocabulary)]
+    return torch.tensor(bias) - max(bias)
+
+
+def swapped(queries: Sequence[Query]) -> list[Query]:
+    """Return the queries, each with the context of the next one of its kind."""
+    result = list(queries)
+    for kind in (True, False):
+        same = [at for at, query in enumerate(queries) if query.context_first is kind]
+        for at, other in zip(same, same[1:] + same[:1], strict=True):
+            query = queries[at]
+            result[at] = Query(query.text, query.blanks, queries[other].context, context_first=kind)
+    return result
+
+
+def build_options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes
+    """Build an options class from a table of a recipe."""
+    unknown = sorted(set(given) - {one.name for one in fields(cls)})
+    if unknown:
+        raise UsageError(f"no option {unknown[0]!r} in a recipe's {cls.__name__}")
+    return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})

@@ -1,0 +1,160 @@
+"""Teach an encoder with a language-model head to fill blanks, reading both texts of a pair at once.
+
+Source and masked candidate are one sequence, as in ClozE-R; low-rank updates in all layers and the head
+are trained, the published weights stay as they are.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from math import log
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from gistmeter.core.errors import UsageError
+from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted
+from gistmeter.models.files.adapters import restore_tuned
+from gistmeter.models.files.load import find_model
+from gistmeter.models.fill.loss import gold_count, gold_loss
+from gistmeter.models.fill.masked_lm import MaskedFiller
+from gistmeter.models.fill.protocol import Query
+from gistmeter.models.run.runtime import Runtime
+from gistmeter.training.loop import kept, train, trainable_weights
+from gistmeter.training.queries import MODEL
+from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.recipes.blanks import BlankDrawer, Mix
+from gistmeter.training.recipes.infiller import (
+    FillOptions,
+    build_options,
+    frequency_bias,
+    read_cut_pairs,
+    swapped,
+)
+
+
+class JointFillTask:
+    """Blanks drawn anew at every step; the loss is the mean negative log-probability of their tokens.
+
+    Args:
+        filler: Its model is trained.
+        training: Draws what it learns from.
+        validation: Draws what it is measured with, once.
+        options: Contexts of a batch, their lengths, and the size of the validation.
+        steps: Of the whole training; lengths grow with them.
+        seed: Of the draws.
+    """
+
+    def __init__(
+        self,
+        filler: MaskedFiller,
+        training: BlankDrawer,
+        validation: BlankDrawer,
+        options: FillOptions,
+        *,
+        steps: int,
+        seed: int,
+    ) -> None:
+        self.filler, self.drawer, self.options = filler, training, options
+        self.model: torch.nn.Module = filler.model
+        self.steps, self.seed = steps, seed
+        rng = random.Random(seed)
+        longest = options.lengths[-1]
+        self.words = [validation.draw(rng, longest, 1)[0] for _ in range(options.held_out)]
+        drawn = (validation.factor(rng, longest) for _ in range(options.held_out))
+        self.factors = [query for query in drawn if query is not None]
+
+    def parameters(self) -> Iterable[Mapping[str, Any]]:
+        """The head, which starts anew and learns faster, and the low-rank updates."""
+        encoder = {id(weight) for weight in trainable_weights(self.filler.model.base_model)}
+        groups: tuple[list[Any], list[Any]] = ([], [])
+        for weight in trainable_weights(self.model):
+            groups[id(weight) in encoder].append(weight)
+        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+
+    def loss(self, step: int) -> torch.Tensor:
+        """Draw the queries of a step and return their loss."""
+        rng = random.Random(self.seed * 7_919 + step)
+        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
+        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
+        queries = [
+            query
+            for _ in range(self.options.contexts)
+            for query in self.drawer.draw(rng, length, self.options.group)
+        ]
+        return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
+
+    def validate(self) -> dict[str, float]:
+        """Measure words and factors, with their own context and with another one."""
+        figures: dict[str, float] = {}
+        kinds = (("", self.words), ("factor_", self.factors))
+        for kind, queries in ((kind, queries) for kind, queries in kinds if queries):
+            figures |= {f"{kind}{name}": value for name, value in self._measure(queries).items()}
+            others = self._measure(swapped(queries))
+            figures |= {f"{kind}{name}_other": value for name, value in others.items()}
+        return figures
+
+    def _measure(self, queries: Sequence[Query]) -> dict[str, float]:
+        fills = [fill for own in self.filler.fill(queries) for fill in own]
+        losses = [-log(max(p, 1e-12)) for fill in fills for p in fill.gold_probabilities]
+        ranks = [rank for fill in fills for rank in fill.gold_ranks]
+        return {
+            "loss": sum(losses) / len(losses),
+            "accuracy": sum(rank == 1 for rank in ranks) / len(ranks),
+        }
+
+
+def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
+    """Train a joint filler by a recipe and save it.
+
+    Args:
+        recipe: As `recipes/fill-base.toml`.
+        data: Folder of the files.
+        output: Folder of the training; the model goes into `model` there.
+        progress: Whether to show progress.
+
+    Returns:
+        The figures of the validation at which the weights were kept.
+
+    Raises:
+        UsageError: If the recipe is invalid.
+        DataError: If texts are missing.
+        ModelError: If the base model is missing or cannot be loaded.
+    """
+    check_keys(recipe.model, ("base", "rank", "start", "batch"), recipe.name)
+    mix: Mix = build_options(Mix, recipe.data.get("mix", {}))
+    options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
+    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
+    plan = AdapterPlan("AutoModelForMaskedLM", int(recipe.model.get("rank", 16)))
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # less than one epoch
+    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    runtime = Runtime(backend="torch", progress=False)
+    filler = MaskedFiller(model, tokenizer, identity=base, runtime=runtime)
+    room = filler.window or 0
+    if mix.window + max(options.lengths) + filler.overhead(1) > room:
+        raise UsageError(
+            f"{recipe.name}: {base} reads {room} tokens: lower data.mix.window or model.batch.lengths"
+        )
+    learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
+    if "start" in recipe.model:
+        restore_tuned(model, find_model(str(recipe.model["start"])))
+    else:
+        start_head(model, frequency_bias(learned, model.config.vocab_size))
+    drawers = (BlankDrawer(learned, mix), BlankDrawer(held, mix))
+    settings = recipe.training
+    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=settings.seed)
+    history = train(task, settings, output, progress=progress)
+    save_adapted(model, base, plan, output / MODEL)
+    return kept(history["validations"], settings.select)
+
+
+def start_head(model: Any, bias: torch.Tensor) -> None:  # noqa: ANN401 - transformers' classes are untyped
+    """Let a new language-model head predict token frequencies, so that no step is spent on learning them.
+
+    Args:
+        model: A masked language model whose head ends with a layer norm and a bias on the vocabulary.
+        bias: Log-frequencies, shape (vocabulary,).
+    """
+    with torch.no_grad():
+        model.lm_head.bias.copy_(bias)
+        model.lm_head.layer_norm.weight.fill_(0.1)  # the untrained product then adds little to the bias

@@ -1,0 +1,199 @@
+"""Train the English pipeline that ships with gistmeter: tagger, parser, noun chunks, entity recogniser.
+
+spaCy's own loop trains it, and saves the weights each time it validates: a kill loses the steps since then
+(an interrupt, Ctrl-C, loses none), and what the optimizer knew of earlier steps. The next call goes on from
+the weights saved last, with the learning rate of that step; its batches are others than those of a training
+without a break, so the outcome differs a little.
+"""
+
+import json
+import random
+import shutil
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import spacy
+from spacy.language import Language
+from spacy.pipeline import AttributeRuler
+from spacy.strings import StringStore
+from spacy.tokens import DocBin
+from spacy.training.initialize import init_nlp
+from spacy.training.loop import DIR_MODEL_LAST, train
+from spacy.util import load_model_from_config
+from thinc.api import Config
+
+from gistmeter.core.errors import BadModel, DataError, UsageError
+from gistmeter.training.files import write_text
+from gistmeter.training.recipes.silver import Silver, held_out, read_silver
+from gistmeter.training.recipes.spacy_config import config_from
+from gistmeter.training.recipes.spacy_quality import measure
+
+PARTS = {
+    "ADJ": "JJ JJR JJS AFX",
+    "ADP": "IN RP",
+    "ADV": "RB RBR RBS WRB",
+    "AUX": "MD",
+    "CCONJ": "CC",
+    "DET": "DT PDT WDT PRP$ WP$",
+    "INTJ": "UH",
+    "NOUN": "NN NNS",
+    "NUM": "CD",
+    "PART": "POS TO",
+    "PRON": "PRP WP EX",
+    "PROPN": "NNP NNPS",
+    "PUNCT": ". , : -LRB- -RRB- `` '' HYPH NFP",
+    "SPACE": "_SP",
+    "SYM": "$ SYM #",
+    "VERB": "VB VBD VBG VBN VBP VBZ",
+    "X": "ADD FW GW LS XX",
+}
+"""Universal parts of speech, which noun chunks are found by, and the Penn Treebank's tags of each."""
+
+
+def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None = None) -> dict[str, float]:
+    """Train a pipeline, or go on where an earlier call stopped, and measure it on texts it never saw.
+
+    Beside the folder, in `NAME.work`, lie the texts and the weights of a training that is not over.
+
+    Args:
+        recipe: The content of `recipes/en.toml`.
+        folder: Where the pipeline goes, with `measured.json`.
+        steps: Batches of all stages together, in place of the recipe's, for a trial.
+
+    Returns:
+        What `measure` says of it.
+
+    Raises:
+        DataError: If the texts are missing or damaged, or none is left to train or to measure on.
+        UsageError: If an earlier call in the same place had another recipe.
+        BadModel: If what it left is damaged.
+    """
+    recipe = _shortened(recipe, steps)
+    work = folder.with_name(folder.name + ".work")
+    unseen = _prepare(recipe, work)
+    while (found := _last(work))[0] < recipe["training"]["steps"]:
+        done, last = found
+        run = work / f"from-{done:07d}"
+        run.mkdir(exist_ok=True)
+        train(_start(config_from(recipe, work, before=done), last), run)
+    # The rate falls and the weights are means over steps, so the last are good; scores of a sample vary more.
+    save_pipeline(_start(config_from(recipe, work), _last(work)[1]), folder)
+    figures = measure(spacy.load(folder), unseen)
+    (folder / "measured.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    shutil.rmtree(work)
+    return figures
+
+
+def save_pipeline(nlp: Language, folder: Path) -> None:
+    """Save what parsing needs: no table of words, no vectors, nothing of the training.
+
+    Args:
+        nlp: Trained; what it finds is the same afterwards.
+        folder: To hold it.
+    """
+    plain = spacy.blank("en")
+    # Of all words, only those of the tokenizer's rules have to be known by more than their hash.
+    labels = chain.from_iterable(nlp.pipe_labels.values())
+    for key in ("steps", "performance"):
+        nlp.meta.pop(key, None)
+    nlp.meta.update(name="gistmeter", spacy_version=">=3.8.0,<4.0.0")
+    nlp.to_disk(folder, exclude=["vectors", "lookups"])
+    words = StringStore(sorted({*plain.vocab.strings, *labels, *PARTS}))
+    words.to_disk(folder / "vocab" / "strings.json")
+    config = Config().from_disk(folder / "config.cfg", interpolate=False)
+    for part in ("paths", "system", "corpora", "training", "initialize"):
+        config[part] = plain.config[part]
+    config.to_disk(folder / "config.cfg")
+
+
+def silver_texts(data: Mapping[str, Any]) -> tuple[list[Silver], list[Silver]]:
+    """Return the texts to train on and those to measure on, as a recipe's `data` says.
+
+    Raises:
+        DataError: If there are none of either.
+    """
+    sides: tuple[list[Silver], list[Silver]] = ([], [])
+    for name, text in read_silver(data):
+        sides[held_out(name, data["held_out"])].append(text)
+    if not all(sides):
+        raise DataError(f"{data['silver']}: no texts to train on, or none to measure on")
+    return sides
+
+
+def _shortened(recipe: Mapping[str, Any], steps: int | None) -> dict[str, Any]:
+    """Return the recipe with another number of steps, shared out among its stages."""
+    whole = recipe["training"]["steps"]
+    steps = whole if steps is None else steps
+    stages = [dict(stage) for stage in recipe["model"]["stages"]]
+    if sum(stage["steps"] for stage in stages) != whole:
+        raise UsageError(f"training.steps={whole}: give the sum of the stages' steps")
+    if steps < len(stages):
+        raise UsageError(f"steps={steps}: give at least {len(stages)}")
+    for stage in stages[:-1] if steps != whole else []:
+        stage["steps"] = max(1, stage["steps"] * steps // whole)
+    stages[-1]["steps"] = steps - sum(stage["steps"] for stage in stages[:-1])
+    return {
+        **recipe,
+        "training": {**recipe["training"], "steps": steps},
+        "model": {**recipe["model"], "stages": stages},
+    }
+
+
+def _prepare(recipe: Mapping[str, Any], work: Path) -> list[Silver]:
+    """Write the texts down as spaCy reads them, unless they are there; return those to measure on."""
+    note, text = work / "recipe.json", json.dumps(recipe, sort_keys=True)
+    _, unseen = silver_texts(recipe["data"])
+    if not note.is_file():
+        work.mkdir(parents=True, exist_ok=True)
+        _corpora(recipe, unseen, work)
+        write_text(note, text)
+    elif note.read_text(encoding="utf-8") != text:
+        raise UsageError(f"{work} holds a training with another recipe; delete it, or give another folder")
+    return unseen
+
+
+def _corpora(recipe: Mapping[str, Any], unseen: list[Silver], work: Path) -> None:
+    data, vocab = recipe["data"], spacy.blank("en").vocab
+    for number, stage in enumerate(recipe["model"]["stages"]):
+        known, _ = silver_texts(data | {"skip_domains": stage["skip_domains"]})
+        docs = DocBin()
+        for group in (group for text in known for group in text.groups(data["sentences"])):
+            for version in [group] * data["as_written"] + [group.lower()] * data["lower_cased"]:
+                docs.add(version.gold(vocab))
+        docs.to_disk(work / f"train-{number}.spacy")
+    watched = [group for text in unseen for group in text.groups(data["sentences"])]
+    random.Random(recipe["training"]["seed"]).shuffle(watched)
+    versions = [group.lower() if at % 2 else group for at, group in enumerate(watched[: data["watched"]])]
+    DocBin(docs=[version.gold(vocab) for version in versions]).to_disk(work / "dev.spacy")
+
+
+def _last(work: Path) -> tuple[int, Path | None]:
+    """Return the steps taken, and the weights saved last."""
+    saved = sorted(path.parent for path in work.glob(f"from-*/{DIR_MODEL_LAST}/meta.json"))
+    return max(
+        ((_meta(path)["steps"], path) for path in saved), key=lambda found: found[0], default=(0, None)
+    )
+
+
+def _meta(folder: Path) -> dict[str, Any]:
+    try:
+        meta: dict[str, Any] = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise BadModel(f"{folder} is damaged; delete it to go on without it") from error
+    return meta
+
+
+def _start(config: Config, last: Path | None) -> Language:
+    """Return the pipeline that the loop is to train."""
+    if last is None:
+        nlp = init_nlp(config)
+        ruler = nlp.get_pipe("attribute_ruler")
+        assert isinstance(ruler, AttributeRuler)
+        ruler.load_from_tag_map({tag: {"POS": part} for part, tags in PARTS.items() for tag in tags.split()})
+        return nlp
+    try:
+        return load_model_from_config(config, auto_fill=True).from_disk(last, exclude=["config"])
+    except Exception as error:  # whatever a folder half written makes spaCy stumble over
+        raise BadModel(f"{last} is damaged ({error}); delete it to go on without it") from error

@@ -1,0 +1,181 @@
+"""Fetching: from a server on this machine, with and without a digest, and with no server at all."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from gistmeter.app.cli import main
+from gistmeter.app.commands import data
+from gistmeter.bench.datasets import fetch as datasets
+from gistmeter.bench.datasets.dataset import Dataset, Source, find
+from gistmeter.bench.datasets.fetch import fetch, rows_file
+from gistmeter.core.errors import DataError
+from gistmeter.io.rows import read_rows
+
+VOTES = [{"sentence": "A goat ate.", "responses": [{"worker_id": 1, "response": "yes"}]}]
+LINE = (json.dumps({"article": "A goat ate a hat.", "summary_sentences": VOTES}) + "\n").encode()
+DIGEST = hashlib.sha256(LINE).hexdigest()
+NOBODY = "http://127.0.0.1:9"  # the port of a service that discards everything, and that nobody runs
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Path]]:
+    """Return the address of a server and the folder that it serves."""
+    monkeypatch.setenv("NO_PROXY", "*")
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "votes.jsonl").write_bytes(LINE)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", folder
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_fetched_task_is_a_file_of_rows(published: tuple[str, Path], tmp_path: Path) -> None:
+    task, said = _task(published[0], DIGEST), list[str]()
+    found = fetch(task, tmp_path / "cache", say=said.append)
+    assert (found.path, found.rows, found.unknown) == (tmp_path / "cache" / "votes.jsonl.gz", 1, ())
+    (row,) = read_rows(found.path)
+    assert (row.example.candidate, row.example.source) == ("A goat ate.", "A goat ate a hat.")
+    assert row.scores == {"consistency": 1.0, "consistency_mean_vote": 1.0}
+    assert said == [f"fetching {published[0]}/votes.jsonl"]
+    (published[1] / "votes.jsonl").unlink()
+    before = found.path.read_bytes()
+    assert fetch(task, tmp_path / "cache", say=said.append).path.read_bytes() == before
+    assert len(said) == 1  # what is there is not fetched again
+
+
+def test_another_file_at_the_address_is_refused(published: tuple[str, Path], tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"gives another file than the one meant, of SHA-256 000.*by hand at"):
+        fetch(_task(published[0], "0" * 64), tmp_path / "cache")
+    assert not list((tmp_path / "cache").rglob("*.jsonl*"))
+
+
+def test_an_address_without_the_file_says_where_to_put_it(
+    published: tuple[str, Path], tmp_path: Path
+) -> None:
+    (published[1] / "votes.jsonl").unlink()
+    with pytest.raises(DataError, match=r"status 404\); put the file by hand at .*originals"):
+        fetch(_task(published[0], DIGEST), tmp_path / "cache")
+
+
+def test_a_file_without_a_known_digest_is_said_and_remembered(
+    published: tuple[str, Path], tmp_path: Path
+) -> None:
+    task, folder = _task(published[0], None), tmp_path / "cache"
+    original = folder / "originals" / "here" / "votes.jsonl"
+    assert fetch(task, folder).unknown == ((original, DIGEST),)
+    assert original.with_name("votes.jsonl.sha256").read_text() == f"{DIGEST}  votes.jsonl\n"
+    assert fetch(task, folder).unknown == ((original, DIGEST),)
+    original.write_bytes(LINE * 2)
+    with pytest.raises(
+        DataError, match=r"has changed since it came here; if it should have, delete .*sha256"
+    ):
+        fetch(task, folder)
+    original.with_name("votes.jsonl.sha256").unlink()
+    assert fetch(task, folder).rows == 2
+
+
+def test_offline_a_file_can_be_put_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    task = _task(NOBODY, DIGEST)
+    path = tmp_path / "originals" / "here" / "votes.jsonl"
+    with pytest.raises(DataError, match=r"cannot fetch http://127.0.0.1:9/votes.jsonl \(") as caught:
+        fetch(task, tmp_path)
+    assert f"put the file by hand at {path}" in str(caught.value) and "\n" not in str(caught.value)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(LINE[:-2])
+    with pytest.raises(DataError, match="is not the file meant"):
+        fetch(task, tmp_path)
+    path.write_bytes(LINE)
+    assert fetch(task, tmp_path).rows == 1
+
+
+def test_a_file_that_cannot_be_read_leaves_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "originals" / "here" / "votes.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(LINE + b"{}\n")
+    with pytest.raises(DataError, match="line 2 has no 'summary_sentences'"):
+        fetch(_task(NOBODY, None), tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["originals"]
+
+
+def test_a_task_without_an_address_says_how_to_come_by_it(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"duc05 cannot be fetched: sign NIST's agreement .* called duc05.jsonl"
+    ):
+        fetch(find("duc05"), tmp_path)
+
+
+def test_the_command_fetches_and_lists(
+    published: tuple[str, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    task = _task(published[0], None)
+    monkeypatch.setattr(data, "datasets", lambda: (task, find("muss_fr")))
+    monkeypatch.setattr(data, "find", lambda name: task)
+    monkeypatch.setattr(data, "default_folder", lambda: tmp_path / "cache")
+    assert main(["data"]) == 0
+    listed = capsys.readouterr().out
+    assert "to fetch" in listed and "by hand" in listed and "MUSS, French" in listed
+    assert main(["data", "fetch", "votes"]) == 0
+    said = capsys.readouterr()
+    assert said.out == f"votes: 1 rows in {tmp_path / 'cache' / 'votes.jsonl.gz'}\n"
+    assert f"it was not checked; it is {DIGEST}" in said.err and "please cite Somebody 2020" in said.err
+    assert main(["data", "list"]) == 0
+    assert "to fetch" not in capsys.readouterr().out
+    assert gzip.decompress(rows_file(task, tmp_path / "cache").read_bytes()).count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["data", "fetch"], 2, "name what to fetch"),
+        (["data", "list", "summeval"], 2, "gistmeter data fetch NAME"),
+        (["data", "fetch", "nothing"], 2, "no task 'nothing'"),
+        (["data", "fetch", "frank"], 2, "never pooled"),
+        (["data", "fetch", "realsumm"], 3, "cannot be fetched"),
+    ],
+)
+def test_a_command_that_cannot_be_done_says_why(
+    arguments: list[str], code: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == code
+    assert says in capsys.readouterr().err
+
+
+def test_the_default_folder_is_in_the_users_cache() -> None:
+    assert datasets.default_folder().parts[-2:] == ("gistmeter", "data")
+
+
+def _task(address: str, sha256: str | None) -> Dataset:
+    source = Source(f"{address}/votes.jsonl", "here/votes.jsonl", sha256=sha256)
+    return Dataset("votes", "Votes", ("votes",), citation="Somebody 2020", loader="qags", sources=(source,))
+
+
+@pytest.mark.parametrize("page", [b"<html>Log in to the hotel's network</html>", b"", b"[]\n", b"{}\n"])
+def test_a_login_page_is_not_pinned(published: tuple[str, Path], tmp_path: Path, page: bytes) -> None:
+    task, folder = _task(published[0], None), tmp_path / "cache"
+    (published[1] / "votes.jsonl").write_bytes(page)
+    with pytest.raises(DataError):
+        fetch(task, folder)
+    assert not list(folder.rglob("*.sha256")) and not rows_file(task, folder).exists()
+    (published[1] / "votes.jsonl").write_bytes(LINE)
+    assert fetch(task, folder).rows == 1, "the next fetch gets the right file by itself"

@@ -1,0 +1,191 @@
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from scipy.stats import pearsonr
+
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
+from gistmeter.bench.suites.linguistic import QUALITIES
+from gistmeter.bench.suites.registry import SUITES
+from gistmeter.bench.suites.render import document, markdown, to_json
+from gistmeter.bench.suites.tables import Case, Line, Result
+from gistmeter.core.errors import ModelNotFound
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import Metric
+from gistmeter.core.row import Row
+from gistmeter.core.score import Score, Span
+from gistmeter.core.signature import Signature
+from gistmeter.io.cache import ScoreCache
+from gistmeter.text.factors import Pipeline
+from tests.tiny_spacy import tiny_pipeline
+
+HUMAN = [
+    *("consistency", "coherence", "fluency", "relevance", "Factuality", "faithful_char_share"),
+    *("meaning", "simplicity", "adequacy", "grammar", "redundancy", *QUALITIES),
+]
+SYSTEMS = ("M0", "M1", "M8", "M9", "M10")
+
+
+def rows_of(key: str) -> list[Row]:
+    """Return four documents by five systems, with every dimension that a suite asks for."""
+    rows = []
+    for number in range(4):
+        source = f"Anna Berg sold the red boat in Oslo. She thanked her brother {number} times."
+        for at, system in enumerate(SYSTEMS):
+            again = " again" * at + f". It is {number}."
+            candidate = "The mayor of Oslo opened two new schools on Monday" + again
+            scores = {name: (at * 7 + number * 3 + len(name)) % 11 / 10 for name in HUMAN}
+            name = ("cnndm", "xsum")[at % 2] if key == "gofigure_auto" else system
+            example = Example(f"{number}-{at}", candidate, source, (source, "A boat."), name, f"d{number}")
+            rows.append(Row(example, scores))
+    return rows
+
+
+@dataclass(frozen=True)
+class Made:
+    """A metric that says something of any text, with the parts and spans that suites read."""
+
+    spec: str
+    needs: tuple[Need, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.spec.partition(":")[0]
+
+    @property
+    def signature(self) -> Signature:
+        return Signature.of(self.name, version=1, spec=self.spec)
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        return [self._one(example) for example in examples]
+
+    def _one(self, example: Example) -> Score:
+        value = (
+            (len(example.candidate) * 31 + len(self.spec) * 7 + sum(map(ord, example.candidate))) % 97 / 97
+        )
+        parts = {name: (value + at) / 20 for at, name in enumerate((*PARTS, *QUALITIES.values()))}
+        spans = []
+        for side, text in (("candidate", example.candidate), ("source", example.source or "")):
+            for at, word in enumerate(text.split()):
+                start = text.index(word)
+                spans.append(Span(side, start, start + len(word), (at + len(text)) % 2, 1.0 + at % 3))  # type: ignore[arg-type]
+        return Score(example.id, value, parts, tuple(spans))
+
+
+PARTS = ("precision", "recall", "f1", "rouge1_f1", "rouge2_f1", "rougeL_f1", "simplicity")
+FACTS = {
+    "command": "gistmeter reproduce tiny --data FOLDER",
+    "preset": "mini",
+    "limit": None,
+    "data": {"set": {"rows": 3, "reason": ""}, "other": {"rows": 0, "reason": "no file"}},
+}
+
+
+def build(spec: str, model: str | None) -> Metric:
+    if model:
+        raise ModelNotFound(f"{model} is neither on disk nor could it be fetched")
+    return Made(spec)
+
+
+def bench(tmp_path: Path, keys: Sequence[str], only: Sequence[str] = ()) -> BenchmarkContext:
+    every = ("speed", "chrf", "maskeval")
+    rows = {key: rows_of(key) for key in keys}
+    return BenchmarkContext(rows, {}, build, ScoreCache(tmp_path), only=only, every=every)
+
+
+@pytest.fixture
+def tiny_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let suites parse with the tiny pipeline."""
+    pipeline = Pipeline(tiny_pipeline(), "tiny")
+    monkeypatch.setattr("gistmeter.text.factors.load_pipeline", lambda name: pipeline)
+
+
+def cells(result: Result) -> list[Line]:
+    return [line for table in result.tables for line in table.lines]
+
+
+@pytest.mark.usefixtures("tiny_english")
+@pytest.mark.parametrize("name", SUITES)
+def test_a_suite_fills_every_line_or_says_why_not(name: str, tmp_path: Path) -> None:
+    suite = SUITES[name]
+    result = suite.run(bench(tmp_path, [data.key for data in suite.data]))
+    lines = cells(result)
+    assert lines and result.says
+    assert all(line.ours is not None or line.note or line.dimension.endswith(" p") for line in lines)
+    assert all(line.signature and line.n for line in lines if line.ours is not None)
+    reasons = [line.note for line in lines if line.ours is None and line.note != "the paper's"]
+    assert all("not run: " in reason or "undefined" in reason for reason in reasons if reason)
+    assert len([line for line in lines if line.ours is not None]) >= len(lines) / 10
+    assert result.figures and all(figure.series for figure in result.figures)
+    made = document(suite, result, FACTS, {f"{name}-{figure.name}" for figure in result.figures})
+    text = markdown(json.loads(to_json(made)))
+    for table in result.tables:
+        assert f"## {table.title}" in text
+    assert text.count("![") == len(result.figures)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_a_suite_without_its_data_says_so_on_every_line(name: str, tmp_path: Path) -> None:
+    lines = cells(SUITES[name].run(bench(tmp_path, [])))
+    told = [line for line in lines if not line.note.startswith("the paper's")]
+    assert told and all("no file of" in line.note and line.ours is None for line in told)
+
+
+@pytest.mark.usefixtures("tiny_english")
+@pytest.mark.parametrize("name", SUITES)
+def test_only_what_is_asked_for_is_run(name: str, tmp_path: Path) -> None:
+    suite = SUITES[name]
+    only = ["chrf", "cloze:level=summary,k=2", "maskeval", "sumqe", "simplicity"]
+    lines = cells(suite.run(bench(tmp_path, [data.key for data in suite.data], only)))
+    assert lines and {line.metric.partition(":")[0].partition(" ")[0] for line in lines} <= {
+        spec.partition(":")[0] for spec in only
+    }
+
+
+@dataclass(frozen=True)
+class Counted(Made):
+    """A metric that may be asked only once for a text."""
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        raise AssertionError("scored again")
+
+
+@pytest.mark.usefixtures("tiny_english")
+def test_a_second_run_scores_nothing(tmp_path: Path) -> None:
+    for name in ("selective", "k"):
+        suite = SUITES[name]
+        first = bench(tmp_path, [data.key for data in suite.data])
+        again = replace(first, build=lambda *asked: Counted(build(*asked).spec))  # type: ignore[attr-defined]
+        assert suite.run(first) == suite.run(again), name
+
+
+def test_compare_is_scipys_correlation_beside_the_papers_figure(tmp_path: Path) -> None:
+    rows = rows_of("summeval")
+    cases = (Case("paper's name", "chrf", "precision", {"fluency": 0.25}), Case("other", None))
+    made = bench(tmp_path, [])
+    first, missing = compare(made, rows, cases, ["fluency"])
+    scores = Made("chrf").score([row.example for row in rows])
+    expected = pearsonr(
+        [score.parts["precision"] for score in scores], [row.scores["fluency"] for row in rows]
+    )
+    assert first.ours == pytest.approx(expected.statistic, abs=1e-12)
+    assert first.difference == pytest.approx(expected.statistic - 0.25)
+    assert (first.n, first.level, first.metric) == (20, "pooled", "chrf (precision)")
+    assert first.low is not None and first.high is not None and first.low <= first.high
+    assert missing.ours is None and missing.note == "not run: gistmeter has no such metric"
+    assert compare(made, rows, cases[:1], ["fluency"], "system")[0].n == len(SYSTEMS)
+
+
+def test_a_metric_without_any_value_says_why(tmp_path: Path) -> None:
+    @dataclass(frozen=True)
+    class Dumb(Made):
+        def score(self, examples: Sequence[Example], /) -> list[Score]:
+            return [Score.undefined(example.id, "the row has no references") for example in examples]
+
+    made = replace(bench(tmp_path, []), build=lambda spec, model: Dumb(spec))
+    line = compare(made, rows_of("summeval"), [Case("dumb", "dumb")], ["fluency", "taste"])[0]
+    assert line.note == "not run: no row has a value: the row has no references"
+    with pytest.raises(NotRunError, match="no part 'taste'"):
+        bench(tmp_path, []).values(Case("x", "chrf", "taste"), rows_of("summeval"))
