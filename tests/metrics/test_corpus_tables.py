@@ -106,7 +106,7 @@ def write() -> None:
         for name in BASELINES
     }
     content = {
-        "provenance": "gistmeter 0.1.0 over the corpus of tests/metrics/test_corpus_tables.py; bleu, chrf equal "
+        "provenance": "gistmeter 0.1.0, corpus of tests/metrics/test_corpus_tables.py; bleu and chrf equal "
         "sacrebleu's, rouge equals rouge-score's, to 1e-9",
         "tolerance": 1e-6,
         "first": [corpus()[0].candidate, corpus()[0].source],
