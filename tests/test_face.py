@@ -243,7 +243,7 @@ def test_benchmark_has_the_levels_that_the_rows_name() -> None:
         {**ROWS[n % 3], "doc_id": f"d{n // 3}", "system": f"s{n % 3}", "scores": {"fluency": n * n % 7}}
         for n in range(12)
     ]
-    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"flat", "document", "system"}
+    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"pooled", "summary", "system"}
     without = [{name: value for name, value in row.items() if name != "system"} for row in rows]
     assert {row["level"] for row in gm.benchmark("rouge", without)} == {"flat", "document"}
     with pytest.raises(gm.errors.DataError, match="no row has human scores"):
