@@ -18,6 +18,7 @@ from gistmeter.report.plain import plain
 
 DIGITS = 19
 BACKENDS = ("auto", "torch", "openvino")
+FORMATS = ("text", "markdown", "latex", "json", "html")
 DTYPES = ("fp32", "bf16", "int8")
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
+    _add_compare(commands)
     _add_benchmark(commands)
     _add_reproduce(commands)
     _add_data(commands)
@@ -167,6 +169,32 @@ def _add_benchmark(commands: Commands) -> None:
         benchmark.add_argument(name, *(["-o"] if name == "--output" else []), help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
+
+
+def _add_compare(commands: Commands) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="test whether one system scores higher than another",
+        description="Compare systems by their scores: means, differences with intervals, tests by document.",
+    )
+    compare.add_argument(
+        "scores", metavar="SCORES", nargs="+", help="what score -o wrote: one file, or one a system"
+    )
+    compare.add_argument(
+        "--system", metavar="NAME", action="append", default=[], help="compare only these; may be repeated"
+    )
+    compare.add_argument(
+        "--by",
+        metavar="COLUMN",
+        default="system",
+        help="what names a system: system (default), file, or another column of the scores",
+    )
+    compare.add_argument("--format", default="text", choices=FORMATS, help="of the output (default: text)")
+    compare.add_argument("--plot", metavar="FILE", help="draw the means and their intervals here: a PNG")
+    compare.add_argument("--seed", type=_not_negative, default=0, help="of bootstrap and permutation test")
+    compare.add_argument("--quiet", action="store_true", help="no notes")
+    compare.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    compare.set_defaults(run=_run_compare)
 
 
 def _add_reproduce(commands: Commands) -> None:
@@ -290,6 +318,12 @@ def _run_benchmark(arguments: argparse.Namespace) -> int:
     if arguments.suite or arguments.output or arguments.cache:
         raise UsageError("suites have a command: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     from gistmeter.app.commands.benchmark import run
+
+    return run(arguments)
+
+
+def _run_compare(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.compare import run
 
     return run(arguments)
 
