@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -121,7 +122,7 @@ def _means(
     seed: int,
 ) -> list[dict[str, object]]:
     """Return a row a system, best first."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for system, found in entries.items():
         defined = [entry for entry in found if not math.isnan(entry.value)]
         groups = [entry.document or f"\0{entry.id}" for entry in defined]

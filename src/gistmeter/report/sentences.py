@@ -63,8 +63,8 @@ def warnings_of(pairs: Sequence[Figures]) -> list[str]:
     if few:
         least = min(row["documents"] for row in few)
         found.append(
-            f"{_pairs(few, pairs)} fewer than ten documents (down to {least}): too few to tell systems apart; no "
-            " difference is marked"
+            f"{_pairs(few, pairs)} fewer than ten documents (down to {least}): too few to tell systems "
+            "apart; no difference is marked"
         )
     for name, why in (("n_undefined", "that lack a value in one of the two systems"),
                       ("n_unmatched", "that only one of the two systems has")):  # fmt: skip

@@ -15,7 +15,7 @@ from gistmeter.bench.stats.exchange import EXCHANGES, exchange_p
 from gistmeter.bench.stats.pair_tests import bootstrap_p, holm
 from gistmeter.bench.stats.pairing import Paired, Rows, pair_rows
 from gistmeter.bench.stats.power import ALPHA, detectable, documents_needed
-from gistmeter.bench.stats.resampling import ROUNDING, Floats, grouped, interval
+from gistmeter.bench.stats.resampling import ROUNDING, Counts, Floats, grouped, interval
 from gistmeter.bench.stats.significance import EXCHANGES_A_PAIR
 from gistmeter.core.bootstrap import draw_means
 
@@ -117,7 +117,7 @@ def _tested(a: str, b: str, pair: Paired, *, exchanges: int, seed: int) -> PairT
     differences = pair.a - pair.b
     mean = float(differences.mean())
     counted = replace(counted, mean_a=float(pair.a.mean()), mean_b=float(pair.b.mean()), difference=mean)
-    totals = np.bincount(member, differences)
+    totals = np.bincount(member, differences).astype(float)
     wins = float(np.mean((np.sign(_unless_rounding(totals, pair.a)) + 1) / 2))
     if len(names) < 2:
         return replace(counted, wins=wins)
@@ -156,7 +156,7 @@ def rank_clusters(order: Sequence[str], tests: Sequence[PairTest]) -> dict[str, 
     return ranks
 
 
-def _spread(differences: Floats, member: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> float:
+def _spread(differences: Floats, member: Counts) -> float:
     """Return the standard deviation of the documents' shares in the mean.
 
     It is that of the differences where each document has one row; with more, the linearised form of a ratio

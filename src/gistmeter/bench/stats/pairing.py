@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +44,7 @@ class Paired(NamedTuple):
 
 
 Rows = Sequence[Entry]
-Keyed = Mapping[Hashable, Entry]
+Keyed = dict[Hashable, Entry]
 
 
 def pair_rows(a: Rows, b: Rows, *, names: tuple[str, str]) -> Paired:
@@ -81,7 +81,8 @@ def pair_rows(a: Rows, b: Rows, *, names: tuple[str, str]) -> Paired:
 
 
 def _by_id(a: Rows, b: Rows, names: tuple[str, str]) -> tuple[Keyed, Keyed] | None:
-    ids_a, ids_b = {row.id: row for row in a}, {row.id: row for row in b}
+    ids_a: Keyed = {row.id: row for row in a}
+    ids_b: Keyed = {row.id: row for row in b}
     shared = ids_a.keys() & ids_b.keys()
     if not shared or any(_differ(ids_a[id].document, ids_b[id].document) for id in shared):
         return None
@@ -107,9 +108,9 @@ def _by_document(a: Rows, b: Rows) -> tuple[Keyed, Keyed] | None:
     return dict(_placed(a, same)), dict(_placed(b, same))
 
 
-def _placed(rows: Rows, documents: set[str | None]) -> Iterator[tuple[Hashable, Entry]]:
-    seen: Counter[str | None] = Counter()
+def _placed(rows: Rows, documents: set[str]) -> Iterator[tuple[Hashable, Entry]]:
+    seen: Counter[str] = Counter()
     for row in rows:
-        if row.document in documents:
+        if row.document is not None and row.document in documents:
             yield (row.document, seen[row.document]), row
             seen[row.document] += 1
