@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available,
-        130 interrupted, 143 terminated.
+        5 a gate failed, 130 interrupted, 143 terminated.
     """
     if not prepare():
         return UsageError.exit_code
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="gistmeter",
         description="Judge summaries and simplifications as people would, and show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
-        "130 interrupted, 143 terminated",
+        "5 a gate failed, 130 interrupted, 143 terminated",
     )
     parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
@@ -115,6 +115,7 @@ def _add_score(commands: Commands) -> None:
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
+    _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
     _add_common(score)
     score.set_defaults(run=_run_score)
 
@@ -124,6 +125,23 @@ def _add_fate(group: argparse._ArgumentGroup) -> None:
     fate = group.add_mutually_exclusive_group()
     fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
     fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+
+
+def _add_gates(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-under",
+        metavar="METRIC=MEAN",
+        action="append",
+        default=[],
+        help="fail if the mean is below; may be repeated",
+    )
+    group.add_argument(
+        "--fail-below-baseline",
+        metavar="SCORES",
+        help="fail if a metric fell from these scores, which score -o wrote: one-sided test by document",
+    )
+    group.add_argument("--alpha", type=_share, default=0.05, metavar="P", help="of that test (default: 0.05)")
+    group.add_argument("--junit", metavar="FILE", help="write the gates here as JUnit XML")
 
 
 def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
@@ -292,6 +310,13 @@ def _positive(text: str) -> int:
     number = _not_negative(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not above 0")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return number
 
 

@@ -11,6 +11,8 @@ from gistmeter.core.errors import BadRow, DataError
 from gistmeter.io.formats import format_of, read_records, reason
 
 FILE = "file"
+OPTIONAL_SYSTEM = ""
+"""Stands for the system of a row that may have none."""
 NEEDED = {"candidate": "id", "metric": "metric", "value": "value"}
 """Columns of every file of output rows; the id stands in for the candidate, which only input rows have."""
 
@@ -50,7 +52,7 @@ def read_measured(paths: Sequence[str | Path], *, by: str = "system") -> list[Me
     """
     found: list[Measured] = []
     for path, name in zip(paths, _names(paths), strict=True):
-        records = _records(str(path), () if by in (FILE, "system") else (by,))
+        records = _records(str(path), () if by in (FILE, "system", OPTIONAL_SYSTEM) else (by,))
         found += measured_from(records, name, by=by, alone=len(paths) == 1)
     return found
 
@@ -70,19 +72,19 @@ def measured_from(
         DataError: If a row has no id, metric or system, or its value is no number.
     """
     for place, record in records:
-        label = name if by == FILE else _label(record.get(by))
+        label = name if by == FILE else _label(record.get(by or "system"))
         if label is None and by == "system" and not alone:
             label = name
         id, metric = _label(record.get("id")), _label(record.get("metric"))
         if id is None or metric is None:
             raise DataError(f"{name} {place}: no id or no metric; give rows that gistmeter score -o wrote")
-        if label is None:
+        if label is None and by != OPTIONAL_SYSTEM:
             raise DataError(
                 f"{name} {place}: no {by}; score rows that have a {by}, or give a file for each system"
             )
         value = _value(record.get("value"), f"{name} {place}")
         signature, document = _label(record.get("signature")), _label(record.get("doc_id"))
-        yield Measured(id, metric, value, label, document, signature)
+        yield Measured(id, metric, value, label or "", document, signature)
 
 
 def _records(name: str, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:

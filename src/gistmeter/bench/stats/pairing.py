@@ -32,6 +32,7 @@ class Paired(NamedTuple):
         a: Values of one system, of shape (n,).
         b: Of the other.
         documents: What each row is about; a row without a document is one of its own.
+        ids: Of the rows of `a`.
         n_undefined: Rows of both that lack a value in one.
         n_unmatched: Rows that only one of the two has.
     """
@@ -39,6 +40,7 @@ class Paired(NamedTuple):
     a: Floats
     b: Floats
     documents: list[str | None]
+    ids: list[str]
     n_undefined: int
     n_unmatched: int
 
@@ -75,6 +77,7 @@ def pair_rows(a: Rows, b: Rows, *, names: tuple[str, str]) -> Paired:
         np.array([x.value for x, _ in defined], dtype=float),
         np.array([y.value for _, y in defined], dtype=float),
         [x.document or y.document for x, y in defined],
+        [x.id for x, _ in defined],
         len(both) - len(defined),
         len(a) + len(b) - 2 * len(both),
     )
