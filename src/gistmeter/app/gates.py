@@ -19,6 +19,7 @@ from gistmeter.report.gates import Gate, gates_text, junit_xml
 
 LOG = logging.getLogger("gistmeter")
 WORST = 5
+ROUNDING = 1e-9
 EXCERPT = 60  # characters of a candidate
 
 
@@ -115,7 +116,7 @@ def _at_least(scored: Sequence[Scored], at: int, label: str, least: float) -> Ga
     said = f"mean {mean:.4g} of {len(found)} rows"
     if len(found) < len(scored):
         said += f" ({len(scored) - len(found)} more have no value)"
-    if mean >= least:
+    if mean >= least - ROUNDING:
         return Gate(name, True, said)
     worst = sorted(found, key=lambda one: one.scores[at].value)[:WORST]
     return Gate(name, False, said, tuple(_line(one, f"{one.scores[at].value:.3f}") for one in worst))

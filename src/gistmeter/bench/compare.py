@@ -40,8 +40,8 @@ def measured(scores: Scores, *, by: str = "system") -> list[Measured]:
             raise UsageError(f"by={by!r}: reports can be compared by 'system' or, several of them, by 'file'")
         alone = len(scores) == 1
         return [one for name, each in scores.items() for one in _of_report(name, each, by, alone=alone)]
-    paths = [scores] if isinstance(scores, str | Path) else list(scores)
-    if not all(isinstance(path, str | Path) for path in paths):
+    paths = [scores] if isinstance(scores, str | Path) else scores
+    if not isinstance(paths, Sequence) or not all(isinstance(path, str | Path) for path in paths):
         raise UsageError("give a report, a dict of reports, or the paths of files of scores")
     return read_measured(paths, by=by)
 
