@@ -56,7 +56,8 @@ def junit_xml(gates: Sequence[Gate]) -> bytes:
             failure = ElementTree.SubElement(element, "failure", {"message": _clean(gate.said)})
             failure.text = "\n".join(map(_clean, gate.worst))
     ElementTree.indent(suites)
-    return ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = ElementTree.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def _clean(text: str) -> str:

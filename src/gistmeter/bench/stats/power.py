@@ -41,8 +41,8 @@ def detectable(spread: float, documents: int, *, chance: float = POWER, alpha: f
         chance: The power.
         alpha: The level of the test.
 
-    >>> round(detectable(1.0, 34), 2)
-    0.49
+    >>> round(detectable(1.0, 34), 3)
+    0.495
     """
     if documents < 2 or not spread > 0:
         return math.nan
