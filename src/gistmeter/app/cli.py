@@ -18,6 +18,7 @@ from gistmeter.report.plain import plain
 
 DIGITS = 19
 BACKENDS = ("auto", "torch", "openvino")
+FORMATS = ("text", "markdown", "latex", "json", "html")
 DTYPES = ("fp32", "bf16", "int8")
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available,
-        130 interrupted, 143 terminated.
+        5 a gate failed, 130 interrupted, 143 terminated.
     """
     if not prepare():
         return UsageError.exit_code
@@ -55,11 +56,12 @@ def _parser() -> argparse.ArgumentParser:
         prog="gistmeter",
         description="Judge summaries and simplifications as people would, and show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
-        "130 interrupted, 143 terminated",
+        "5 a gate failed, 130 interrupted, 143 terminated",
     )
     parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
+    _add_compare(commands)
     _add_benchmark(commands)
     _add_reproduce(commands)
     _add_data(commands)
@@ -113,6 +115,7 @@ def _add_score(commands: Commands) -> None:
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
+    _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
     _add_common(score)
     score.set_defaults(run=_run_score)
 
@@ -122,6 +125,23 @@ def _add_fate(group: argparse._ArgumentGroup) -> None:
     fate = group.add_mutually_exclusive_group()
     fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
     fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+
+
+def _add_gates(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-under",
+        metavar="METRIC=MEAN",
+        action="append",
+        default=[],
+        help="fail if the mean is below; may be repeated",
+    )
+    group.add_argument(
+        "--fail-below-baseline",
+        metavar="SCORES",
+        help="fail if a metric fell from these scores, which score -o wrote: one-sided test by document",
+    )
+    group.add_argument("--alpha", type=_share, default=0.05, metavar="P", help="of that test (default: 0.05)")
+    group.add_argument("--junit", metavar="FILE", help="write the gates here as JUnit XML")
 
 
 def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
@@ -168,6 +188,32 @@ def _add_benchmark(commands: Commands) -> None:
         benchmark.add_argument(*names, help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
+
+
+def _add_compare(commands: Commands) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="test whether one system scores higher than another",
+        description="Compare systems by their scores: means, differences with intervals, tests by document.",
+    )
+    compare.add_argument(
+        "scores", metavar="SCORES", nargs="+", help="what score -o wrote: one file, or one a system"
+    )
+    compare.add_argument(
+        "--system", metavar="NAME", action="append", default=[], help="compare only these; may be repeated"
+    )
+    compare.add_argument(
+        "--by",
+        metavar="COLUMN",
+        default="system",
+        help="what names a system: system (default), file, or another column of the scores",
+    )
+    compare.add_argument("--format", default="text", choices=FORMATS, help="of the output (default: text)")
+    compare.add_argument("--plot", metavar="FILE", help="draw the means and their intervals here: a PNG")
+    compare.add_argument("--seed", type=_not_negative, default=0, help="of bootstrap and permutation test")
+    compare.add_argument("--quiet", action="store_true", help="no notes")
+    compare.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    compare.set_defaults(run=_run_compare)
 
 
 def _add_reproduce(commands: Commands) -> None:
@@ -266,6 +312,13 @@ def _positive(text: str) -> int:
     return number
 
 
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return number
+
+
 def _seconds(text: str) -> float:
     number = float(text)
     if not 0 < number < math.inf:
@@ -289,6 +342,12 @@ def _run_benchmark(arguments: argparse.Namespace) -> int:
     if arguments.suite or arguments.output:
         raise UsageError("suites have a command: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     from gistmeter.app.commands.benchmark import run
+
+    return run(arguments)
+
+
+def _run_compare(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.compare import run
 
     return run(arguments)
 

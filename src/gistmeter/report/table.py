@@ -203,6 +203,16 @@ def _number(value: float | None) -> str:
     return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
 
 
+def _signed(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:+.3f}"
+
+
+def _probability(p: float | None) -> str:
+    if p is None:
+        return UNDEFINED
+    return "<.001" if p < 0.001 else f"{p:.3f}"
+
+
 def _wrapped(label: str, width: int = LABEL) -> str:
     """Break a label, where possible between its options; tabulate knows cells of several lines."""
     parts = re.sub(r"(?<=[:,/])", "\t", plain(label))

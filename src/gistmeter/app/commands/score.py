@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
+from gistmeter.app.gates import Gates
 from gistmeter.app.specs import build_metrics, note
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
@@ -22,7 +23,7 @@ from gistmeter.io.scored import Labelled, Scored
 from gistmeter.io.sinks import Sink, Writing, open_sink
 from gistmeter.report.table import pair_text, score_table
 
-BAD_DATA = 3
+BAD_DATA, GATE_FAILED = 3, 5
 LONGEST_TEXT = 2**26
 
 
@@ -33,17 +34,20 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
     if arguments.resume and not arguments.output:
         raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+    gates = Gates.of(arguments)
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
     # Opened before the models are loaded: an output that cannot be written is better known at once.
     with open_sink(arguments.output, _writing(arguments)) as sink:
         metrics = _kept(build_metrics(arguments), arguments)
+        gates.check(metrics)
         scored = _score(metrics, rows, sink, arguments)
         if not scored:
             raise DataError("there are no rows to score")
         sink.finish()
     if arguments.output != "-":
         _print(metrics, scored, arguments, one_pair)
-    return _exit_code(metrics, scored, arguments)
+    code = _exit_code(metrics, scored, arguments)
+    return code if gates.passed(metrics, scored) else GATE_FAILED
 
 
 def _kept(metrics: Labelled, arguments: argparse.Namespace) -> Labelled:
