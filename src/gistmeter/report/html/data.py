@@ -13,12 +13,11 @@ import numpy as np
 from gistmeter.core.example import Example
 from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Flag, Score
-from gistmeter.report.html.evidence import Evidence
+from gistmeter.report.evidence import Evidence
+from gistmeter.report.scale import colour_cuts
 
 SIDES = ("candidate", "source", "reference")
 ROWS = 1000
-NARROW = 0.5
-SLACK = 0.001  # rounding takes a cosine above 1
 Json = dict[str, Any]
 
 
@@ -145,24 +144,11 @@ def _scale(scores: Sequence[Score]) -> Json:
     """
     weighted = _finite_values(span.value for score in scores for span in score.spans if span.weight)
     others = _finite_values(span.value for score in scores for span in score.spans if not span.weight)
-    low, high = _ends(weighted)
-    scale: Json = {"cuts": [float(f"{low + (high - low) * fifth / 5:.3g}") for fifth in range(1, 5)]}
+    scale: Json = {"cuts": colour_cuts(weighted)}
     if others and min(others) < 0:
         most = float(np.quantile(np.abs(others), 0.98))
         scale["differences"] = [float(f"{most * share:.2g}") for share in (-0.6, -0.2, 0.2, 0.6)]
     return scale
-
-
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return between which values colours change: where nearly all are, but never a narrow stretch of 0 to 1."""
-    if not values:
-        return 0.0, 1.0
-    low, high = (float(end) for end in np.quantile(values, [0.02, 0.98]))
-    if low > -SLACK and high < 1 + SLACK:
-        spare = max(0.0, NARROW - (high - low)) / 2
-        low = min(max(0.0, low - spare), 1 - NARROW)
-        return low, min(1.0, max(high + spare, low + NARROW))
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
 def _finite_values(values: Iterable[float]) -> list[float]:

@@ -39,6 +39,11 @@
     return (difference ? "d" : "v") + cuts.filter((cut) => span.value >= cut).length;
   }
 
+  /* A note that starts with an arrow says what the model would have written instead. */
+  function suggests(span) {
+    return span.note.startsWith("→ ");
+  }
+
   class Tooltip {
     constructor(root) {
       this.box = make("div", { class: "gm-tooltip", role: "status", "aria-live": "polite", hidden: "" });
@@ -89,7 +94,7 @@
         const stop = sorted[at + 1];
         const span = innermost.find((each) => each.start <= start && stop <= each.end) || null;
         let target = this.box;
-        if (span) {
+        if (span && (this.points.slice(start, stop).join("").trim() || span.start === start)) {
           if (!current || current.span !== span) current = this.mark(span, scale);
           target = current.element;
         } else current = null;
@@ -113,7 +118,7 @@
     }
 
     mark(span, scale) {
-      const element = make("span", { class: `gm-span gm-${shade(span, scale)}`, tabindex: "-1" });
+      const element = make("span", { class: `gm-span gm-${shade(span, scale)}${suggests(span) ? " gm-suggests" : ""}`, tabindex: "-1" });
       const mark = { span, element };
       const on = () => this.view.light(this, mark);
       element.addEventListener("mouseenter", on);
@@ -145,7 +150,11 @@
       for (const old of this.box.querySelectorAll(".gm-lit")) old.replaceWith(...old.childNodes);
       this.box.normalize();
       for (const [, , from, to] of places) this.wrap(from, to);
-      this.box.querySelector(".gm-lit")?.scrollIntoView?.({ block: "nearest" });
+      const first = this.box.querySelector(".gm-lit");
+      if (!first || this.box.scrollHeight <= this.box.clientHeight) return;
+      // scrollIntoView would move the whole page under the pointer.
+      const away = first.getBoundingClientRect().top - this.box.getBoundingClientRect().top;
+      if (away < 0 || away > this.box.clientHeight - 40) this.box.scrollTop += away - 40;
     }
 
     wrap(from, to) {
@@ -294,6 +303,7 @@
         ranges("d", scale.differences);
       }
       if (spans.some((span) => shade(span, scale) === "none")) add("none", "no value, or not part of the mean");
+      if (spans.some(suggests)) add("none gm-suggests", "the model suggests other words");
       if (scores.some((score) => score.flags.some((flag) => flag.cut))) add("gm-cut", "not read (estimated)");
       if (spans.some((span) => span.evidence.length)) add("gm-lit", "evidence");
       if (!spans.length) items.push(make("span", { class: "gm-small" }, "This metric marks no spans."));
