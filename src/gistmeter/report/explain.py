@@ -53,7 +53,7 @@ def explain(label: str, score: Score, example: Example, sentences: Cuts, file: I
         inside = [span for span in spans if span.start < end and start < span.end]
         value = number(_value(inside, start, end)).rjust(INDENT - 2)
         _print(console, f"{value}  ", _coloured(example.candidate, (start, end), inside, cuts))
-        for span in _lowest(inside, cuts[-1]):
+        for span in _lowest(inside, cuts):
             for line in _notes(span, example, finder, _style(span, cuts)):
                 _print(console, " " * INDENT, line)
 
@@ -91,12 +91,12 @@ def _style(span: Span | None, cuts: Sequence[float]) -> str:
     return STYLES[sum(span.value >= cut for cut in cuts)]
 
 
-def _lowest(spans: Sequence[Span], high: float) -> list[Span]:
-    """Return the spans with the lowest values and something to say, in the order of the text.
+def _lowest(spans: Sequence[Span], cuts: Sequence[float]) -> list[Span]:
+    """Return the spans with the lowest values, in the order of the text.
 
-    Values from `high` on need no explanation.
+    Those of the highest colour need no explanation; one without a note must be of the two lowest.
     """
-    noted = [span for span in spans if span.note and span.value < high]
+    noted = [span for span in spans if span.value < (cuts[-1] if span.note else cuts[1])]
     order = sorted(range(len(noted)), key=lambda at: noted[at].value)
     return [noted[at] for at in sorted(order[:NOTED])]
 
@@ -105,12 +105,12 @@ def _notes(span: Span, example: Example, finder: Evidence, style: str) -> Iterat
     """Yield what the metric says of a span, and the first place of its evidence."""
     place = next(iter(finder.of(span)), None)
     own = plain(example.candidate[span.start : span.end], QUOTED)
-    line = Text(f"{number(span.value)} ", style="dim").append(f"“{own}”", style=style)
+    line = Text().append(f"{number(span.value)} ", "dim").append(f"“{own}”", style=style)
     repeated = place is not None and span.note.startswith(place.side)  # the note is the evidence
-    yield line if repeated else line.append(f"  {plain(span.note, QUOTED)}")
+    yield line if repeated else line.append(f"  {plain(span.note, QUOTED)}" if span.note else "")
     if place is not None:
         name, before, middle, after = _quotation(place, example)
-        yield Text(f"  {name}: {before}", "dim").append(middle, "bold").append(after, "dim")
+        yield Text().append(f"  {name}: {before}", "dim").append(middle, "bold").append(after, "dim")
 
 
 def _quotation(place: Place, example: Example) -> tuple[str, str, str, str]:
