@@ -31,7 +31,10 @@ def found(start: int, end: int, note: str, side: str = "candidate", index: int =
         ("reference 7 3:9", []),
         ("reference 0: Wet.", ["reference 0 0 Wet."]),
         ("source: It never rained.", []),
-        ("→ Oslo (confidence .83)", ["source 0 3 Oslo", "source 0 19 Oslo", "source 0 39 OSLO", "reference 1 13 Oslo"]),
+        (
+            "→ Oslo (confidence .83)",
+            ["source 0 3 Oslo", "source 0 19 Oslo", "source 0 39 OSLO", "reference 1 13 Oslo"],
+        ),
         ("1968", ["source 0 25 1968"]),
         ("it", ["source 0 25 1968"]),  # too short to tell anything: the span's own words are looked for
         ("nobody", ["source 0 25 1968"]),

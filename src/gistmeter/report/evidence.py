@@ -76,7 +76,7 @@ class Evidence:
 
 
 def _words_at(words: str, text: str) -> Iterator[int]:
-    """Yield where words stand as whole words; a regular expression a span would take far longer to compile."""
+    """Yield where words stand as whole words; compiling a regular expression for each would take longer."""
     start = text.find(words)
     while start >= 0:
         end = start + len(words)
