@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 from gistmeter.core.example import Example, Side
 from gistmeter.core.score import Span
@@ -17,7 +17,8 @@ _QUOTE = re.compile(_SIDE + r": (?P<text>.+)", re.DOTALL)
 _ANSWER = re.compile(r"(?:→ )?(?P<text>.*?)…?(?: \(confidence \d?\.\d\d\))?", re.DOTALL)
 
 
-class Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Place:
     """A stretch of one text of an example."""
 
     side: Side

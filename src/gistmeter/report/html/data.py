@@ -105,7 +105,7 @@ def _score(score: Score, example: Example, finder: Evidence) -> Json:
             [
                 *(SIDES.index(span.side), int(span.index), int(span.start), int(span.end)),
                 *(_rounded(span.value), _rounded(span.weight), span.note),
-                [[SIDES.index(place.side), *place[1:]] for place in finder.of(span)],
+                [[SIDES.index(place.side), place.index, place.start, place.end] for place in finder.of(span)],
             ]
             for span in score.spans
         ],
