@@ -155,10 +155,12 @@ def long_report(rows: int, words: int = 120) -> Report:
     return Report.of({"m": (Signature.of("m", version=1), scores)}, examples)
 
 
+@pytest.mark.slow
 def test_a_thousand_rows_stay_below_five_megabytes() -> None:
     text = page(long_report(1000).view)
     assert len(text.encode()) < 5_000_000
     assert "1,000 rows, 1 metric." in Parsed(text).text
+    assert "evenly spaced" not in text, "all of them are there"
 
 
 def test_more_rows_than_asked_for_are_sampled_and_the_page_says_so() -> None:
