@@ -6,8 +6,9 @@ MKDOCS ?= $(BIN)/mkdocs
 
 .PHONY: demo test nightly coverage test-lowest docs clean
 
-demo: .venv/installed  ## install what is needed, score the example pairs with every metric, print the table
+demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
+	sed -n 2p examples/pairs.jsonl | $(BIN)/gistmeter score cloze speed:against=source --input - --explain
 
 test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/ruff check

@@ -31,7 +31,7 @@ ROWS = [
 def test_the_public_face_is_pinned() -> None:
     assert gm.__all__ == [
         "Example", "Flag", "Metric", "Report", "Runtime", "Score", "Signature", "Span",
-        "benchmark", "compare", "errors", "load", "score",
+        "benchmark", "compare", "errors", "load", "score", "write_html",
     ]  # fmt: skip
     assert all(hasattr(gm, name) for name in gm.__all__)
 

@@ -27,6 +27,7 @@ from gistmeter.face import (
     score_column,
     split_words,
     usable_metrics,
+    write_html,
 )
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 from gistmeter.report.report import Report
@@ -51,6 +52,7 @@ __all__ = [
     "errors",
     "load",
     "score",
+    "write_html",
 ]
 
 
@@ -149,7 +151,8 @@ def score(
         label: (metric.signature, score_column(metric, table.rows, label=label, progress=progress))
         for label, metric in usable_metrics(metrics, words, table, progress=progress).items()
     }
-    return Report.of(scored, [row.example for row in table.rows], seed=seed)
+    human = [row.scores for row in table.rows]
+    return Report.of(scored, [row.example for row in table.rows], human=human, seed=seed)
 
 
 def benchmark(

@@ -64,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_benchmark(commands)
     _add_reproduce(commands)
+    _add_report(commands)
     _add_data(commands)
     _add_models(commands)
     _add_train(commands)
@@ -103,6 +104,11 @@ def _add_score(commands: Commands) -> None:
         "--spans", metavar="WHICH", default="all", help="all (default), none or worst=N a score"
     )
     spans.add_argument("--no-spans", dest="spans", action="store_const", const="none", help="as --spans none")
+    score.add_argument(
+        "--explain",
+        action="store_true",
+        help="print each text sentence by sentence, in colour, with evidence",
+    )
     pair = score.add_argument_group("one pair")
     for side in ("candidate", "source"):
         pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
@@ -233,6 +239,26 @@ def _add_reproduce(commands: Commands) -> None:
     reproduce.set_defaults(run=_run_reproduce)
 
 
+def _add_report(commands: Commands) -> None:
+    report = commands.add_parser(
+        "report",
+        help="show scores and texts as one HTML file",
+        description="Show scores and the texts they are of as one HTML file, which needs no network.",
+    )
+    report.add_argument("scores", metavar="SCORES", help="the output of score: jsonl, csv, parquet, .gz")
+    report.add_argument("-i", "--input", metavar="FILE", help="the rows that were scored, for their texts")
+    report.add_argument("-o", "--output", metavar="FILE", required=True, help="the HTML file")
+    report.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+    report.add_argument(
+        "--rows", type=_positive, default=1000, metavar="N", help="show at most N rows (default: 1000)"
+    )
+    report.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
+    report.add_argument("--seed", type=_not_negative, default=0, help="of the bootstrap")
+    report.add_argument("--quiet", action="store_true", help="no notes")
+    report.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    report.set_defaults(run=_run_report)
+
+
 def _add_data(commands: Commands) -> None:
     data = commands.add_parser(
         "data",
@@ -354,6 +380,12 @@ def _run_compare(arguments: argparse.Namespace) -> int:
 
 def _run_reproduce(arguments: argparse.Namespace) -> int:
     from gistmeter.app.commands.reproduce import run
+
+    return run(arguments)
+
+
+def _run_report(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.report import run
 
     return run(arguments)
 

@@ -21,6 +21,7 @@ from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scored import Labelled, Scored
 from gistmeter.io.sinks import Sink, Writing, open_sink
+from gistmeter.report.plain import plain
 from gistmeter.report.table import pair_text, score_table
 
 BAD_DATA, GATE_FAILED = 3, 5
@@ -34,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
     if arguments.resume and not arguments.output:
         raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+    if arguments.explain and arguments.output == "-":
+        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
     gates = Gates.of(arguments)
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
     # Opened before the models are loaded: an output that cannot be written is better known at once.
@@ -44,7 +47,9 @@ def run(arguments: argparse.Namespace) -> int:
         if not scored:
             raise DataError("there are no rows to score")
         sink.finish()
-    if arguments.output != "-":
+    if arguments.explain:
+        _explain(metrics, scored, arguments)
+    if arguments.output != "-" and not (arguments.explain and one_pair):
         _print(metrics, scored, arguments, one_pair)
     code = _exit_code(metrics, scored, arguments)
     return code if gates.passed(metrics, scored) else GATE_FAILED
@@ -153,6 +158,7 @@ MANY_WORDS = 20_000
 WORDS_A_SECOND = 1_000
 """What the shipped model answers on one core, roughly."""
 KEPT_WHOLE = 1000
+EXPLAINED = 20
 
 
 def _light(scored: Scored) -> Scored:
@@ -178,6 +184,25 @@ def _print(
         ]
         text = score_table(entries)
     sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def _explain(metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace) -> None:
+    """Print the texts of the first rows sentence by sentence."""
+    from gistmeter.report.explain import explain
+    from gistmeter.text.sentences import split_sentences
+
+    for one in scored[:EXPLAINED]:
+        example = one.row.example
+        if arguments.input is not None:
+            sys.stdout.write(f"row {plain(example.id)}\n")
+        for (label, _), score in zip(metrics, one.scores, strict=True):
+            explain(label, score, example, split_sentences(example.candidate), sys.stdout)
+            sys.stdout.write("\n")
+    if len(scored) > EXPLAINED:
+        note(
+            arguments,
+            f"gistmeter: the first {EXPLAINED} of {len(scored)} rows are explained; report shows more",
+        )
 
 
 def _exit_code(metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace) -> int:
