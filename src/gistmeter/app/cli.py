@@ -113,8 +113,22 @@ def _add_score(commands: Commands) -> None:
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
+    _add_engine(score.add_argument_group("size"))
     _add_common(score)
     score.set_defaults(run=_run_score)
+
+
+def _add_engine(group: argparse._ArgumentGroup) -> None:
+    """Add what spreads the work."""
+    group.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="score with N processes (default: one; one a device of --device cuda:0,cuda:1)",
+    )
+    group.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="score only the I-th of N equal parts of the file"
+    )
 
 
 def _add_fate(group: argparse._ArgumentGroup) -> None:
@@ -265,6 +279,14 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not above 0")
     return number
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("/")
+    number, count = _positive(first), _positive(last)
+    if number > count:
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)}: there are only {count} parts; write 1/{count}")
+    return number, count
 
 
 def _seconds(text: str) -> float:
