@@ -22,6 +22,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.engine.local import Size
 from gistmeter.engine.workers import AHEAD, Workers, assign
 from gistmeter.io.scored import Labelled
+from gistmeter.models.run.runtime import Runtime
 
 COMMAND = [sys.executable, "-m", "gistmeter.app.cli"]
 
@@ -45,7 +46,10 @@ class Lengths:
                 os.kill(os.getpid(), signal.SIGKILL)
             if "raise" in example.candidate:
                 raise ValueError("no such word")
-        parts = {"process": os.getpid(), "device": float(self.device[-1])}
+        parts = {
+            "process": os.getpid(),
+            "device": float(self.device[-1]) if self.device[-1:].isdigit() else 0.0,
+        }
         return [Score(example.id, float(len(example.candidate)), parts) for example in examples]
 
 
@@ -57,6 +61,7 @@ class LengthsPlan:
     device: str = ""
     fails: str = ""
     max_seconds_per_row: float | None = None
+    runtime: Runtime = Runtime()  # noqa: RUF009 - frozen
 
     def on(self, device: str) -> "LengthsPlan":
         """Return the plan on that device."""

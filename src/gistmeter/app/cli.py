@@ -109,7 +109,7 @@ def _add_score(commands: Commands) -> None:
     pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
     rows.add_argument(
         "--max-seconds-per-row",
-        type=_seconds,
+        type=_above_zero,
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
@@ -120,6 +120,22 @@ def _add_score(commands: Commands) -> None:
 
 def _add_engine(group: argparse._ArgumentGroup) -> None:
     """Add what spreads the work."""
+    group.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="local (default): this machine; ray: a cluster, where -i and -o are folders of shards",
+    )
+    group.add_argument(
+        "--address", metavar="ADDRESS", help="of a Ray cluster, or auto (default: start Ray here)"
+    )
+    group.add_argument(
+        "--worker-cpus",
+        type=_above_zero,
+        default=0.5,
+        metavar="N",
+        help="of each worker on Ray (default: 0.5)",
+    )
     group.add_argument(
         "--workers",
         type=_positive,
@@ -289,10 +305,10 @@ def _shard(text: str) -> tuple[int, int]:
     return number, count
 
 
-def _seconds(text: str) -> float:
+def _above_zero(text: str) -> float:
     number = float(text)
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return number
 
 
@@ -303,6 +319,10 @@ def _not_negative(text: str) -> int:
 
 
 def _run_score(arguments: argparse.Namespace) -> int:
+    if arguments.engine == "ray":
+        from gistmeter.app.commands.score_shards import run as run_shards
+
+        return run_shards(arguments)
     from gistmeter.app.commands.score import run
 
     return run(arguments)
