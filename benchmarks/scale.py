@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py rouge --rows 1000000 --workers 1 --dollars-per-hour 0.10
 
-The rows are invented: a candidate and a reference of 10 words, a source of 25. The peak is that of the largest
+The rows are invented: a candidate and a reference of 10 words, a source of 25. The peak is of the largest
 process. Cost of a million rows = 1,000,000 / (rows per second × 3,600) × dollars per hour.
 """
 
