@@ -4,6 +4,7 @@ Ray starts an actor that dies again and gives its shard to another one.
 """
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -58,6 +59,7 @@ def score_shards(job: Job, names: Sequence[str], cluster: Cluster) -> Iterator[D
     """
     started = not ray.is_initialized()
     if started:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to anyone
         ray.init(address=cluster.address, log_to_driver=cluster.progress, logging_level="warning")
     try:
         ray.data.DataContext.get_current().enable_progress_bars = cluster.progress
