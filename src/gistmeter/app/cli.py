@@ -117,13 +117,43 @@ def _add_score(commands: Commands) -> None:
     pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
     rows.add_argument(
         "--max-seconds-per-row",
-        type=_seconds,
+        type=_above_zero,
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
+    _add_engine(score.add_argument_group("size"))
     _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
     _add_common(score)
     score.set_defaults(run=_run_score)
+
+
+def _add_engine(group: argparse._ArgumentGroup) -> None:
+    """Add what spreads the work."""
+    group.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="local (default): this machine; ray: a cluster, where -i and -o are folders of shards",
+    )
+    group.add_argument(
+        "--address", metavar="ADDRESS", help="of a Ray cluster, or auto (default: start Ray here)"
+    )
+    group.add_argument(
+        "--worker-cpus",
+        type=_above_zero,
+        default=0.5,
+        metavar="N",
+        help="of each worker on Ray (default: 0.5)",
+    )
+    group.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="score with N processes (default: one; one a device of --device cuda:0,cuda:1)",
+    )
+    group.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="score only the I-th of N equal parts of the file"
+    )
 
 
 def _add_fate(group: argparse._ArgumentGroup) -> None:
@@ -345,10 +375,18 @@ def _share(text: str) -> float:
     return number
 
 
-def _seconds(text: str) -> float:
+def _shard(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("/")
+    number, count = _positive(first), _positive(last)
+    if number > count:
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)}: there are only {count} parts; write 1/{count}")
+    return number, count
+
+
+def _above_zero(text: str) -> float:
     number = float(text)
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return number
 
 
@@ -359,6 +397,10 @@ def _not_negative(text: str) -> int:
 
 
 def _run_score(arguments: argparse.Namespace) -> int:
+    if arguments.engine == "ray":
+        from gistmeter.app.commands.score_shards import run as run_shards
+
+        return run_shards(arguments)
     from gistmeter.app.commands.score import run
 
     return run(arguments)

@@ -60,6 +60,11 @@ class Gates:
         baseline = None if path is None else read_measured([path], by=OPTIONAL_SYSTEM)
         return cls(least, baseline, arguments.alpha, arguments.junit, arguments.output == "-", arguments.seed)
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a gate at all."""
+        return bool(self.least) or self.baseline is not None
+
     def check(self, metrics: Labelled) -> None:
         """Check that every threshold is of a metric that is scored.
 

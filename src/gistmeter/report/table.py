@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from tabulate import tabulate
 
 from gistmeter.core.example import Example
-from gistmeter.core.result import MetricResult
+from gistmeter.core.result import ColumnResult, MetricResult
 from gistmeter.core.score import Score, Span
 from gistmeter.report.plain import plain
 
@@ -19,7 +19,7 @@ METRICS = 6  # side by side in a table of examples
 DIMENSIONS = 4  # side by side in a table of correlations
 NOTES = 20  # lines of them before the rest is only counted
 
-Entries = Sequence[tuple[str, MetricResult]]
+Entries = Sequence[tuple[str, MetricResult | ColumnResult]]
 Figures = Mapping[str, Any]
 T = TypeVar("T")
 
