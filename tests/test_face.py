@@ -232,9 +232,9 @@ def test_benchmark_gives_the_figures_of_the_command_line(tmp_path: Path) -> None
     assert main(["benchmark", "rouge", "novelty", "--data", data, "--json", str(figures), "--quiet"]) == 0
     found = gm.benchmark(["rouge", "novelty"], rows)
     assert found.to_dict()["rows"] == [
-        row for row in json.loads(figures.read_text()) if row["level"] == "flat"
+        row for row in json.loads(figures.read_text()) if row["level"] == "pooled"
     ]
-    assert "rows, flat level" in str(found)
+    assert "rows, pooled level" in str(found)
     assert list(gm.benchmark(["rouge", "novelty"], data)) == list(found)
 
 
@@ -243,9 +243,11 @@ def test_benchmark_has_the_levels_that_the_rows_name() -> None:
         {**ROWS[n % 3], "doc_id": f"d{n // 3}", "system": f"s{n % 3}", "scores": {"fluency": n * n % 7}}
         for n in range(12)
     ]
-    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"flat", "document", "system"}
+    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"pooled", "summary", "system"}
     without = [{name: value for name, value in row.items() if name != "system"} for row in rows]
-    assert {row["level"] for row in gm.benchmark("rouge", without)} == {"flat", "document"}
+    assert {row["level"] for row in gm.benchmark("rouge", without)} == {"pooled", "summary"}
+    alone = [{name: value for name, value in row.items() if name != "doc_id"} for row in without]
+    assert {row["level"] for row in gm.benchmark("rouge", alone)} == {"pooled"}
     with pytest.raises(gm.errors.DataError, match="no row has human scores"):
         gm.benchmark("rouge", ROWS)
 

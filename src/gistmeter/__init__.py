@@ -194,7 +194,7 @@ def benchmark(
         scored = Scored(metric, score_column(metric, read, label=label, progress=progress))
         found += correlate("rows", label, scored, read, seed=seed).rows
     grouped = {
-        "document": any(row.example.doc_id for row in read),
+        "summary": any(row.example.doc_id for row in read),
         "system": any(row.example.system for row in read),
     }
     return Correlations([row for row in found if grouped.get(str(row["level"]), True)])

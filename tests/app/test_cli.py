@@ -13,6 +13,7 @@ import pytest
 from gistmeter import catalog
 from gistmeter.app.cli import main
 from gistmeter.core.errors import GistmeterError
+from gistmeter.engine import progress
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pairs.jsonl"
 ROW = {"id": "1", "candidate": "Rain fell.", "source": "Rain fell all day.", "references": ["It rained."]}
@@ -232,3 +233,29 @@ def test_an_option_given_twice_is_refused(name: str, capsys: pytest.CaptureFixtu
     spec = f"{name}:value=precision,value=recall"
     assert main(["score", spec, "--candidate-text", "A cat.", "--reference-text", "A cat."]) == 2
     assert capsys.readouterr().err == f"gistmeter: '{spec}': value is given twice; give each option once\n"
+
+
+def test_a_long_run_shows_its_rows_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ["score", "rouge", "-i", write(tmp_path / "rows.jsonl", ROW, ROW), "-o", "-"]
+    assert main(run) == 0
+    short = capsys.readouterr()
+    assert short.err == "", "a short run shows no bar"
+    monkeypatch.setattr(progress, "DELAY", 0)
+    assert main(run) == 0
+    long = capsys.readouterr()
+    assert "row" in long.err
+    assert long.out == short.out
+    assert main([*run, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("option", ["--dimension", "--fields", "--resume"])
+def test_reproduce_takes_only_the_options_that_it_uses(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "k", "--data", str(tmp_path), f"{option}=fluency"])
+    assert ended.value.code == 2
+    assert f"unrecognized arguments: {option}" in capsys.readouterr().err

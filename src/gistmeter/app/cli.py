@@ -124,7 +124,7 @@ def _add_fate(group: argparse._ArgumentGroup) -> None:
     fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
 
 
-def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
+def _add_cache(group: argparse._ActionsContainer, *, default: str) -> None:
     """Add where scores are kept."""
     group.add_argument(
         "--cache",
@@ -181,10 +181,9 @@ def _add_reproduce(commands: Commands) -> None:
     reproduce.add_argument(
         "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
     )
-    reproduce.add_argument(
-        "--cache", metavar="FOLDER", help="scores are kept here (default: the user's cache)"
-    )
-    _add_common(reproduce, metrics="*")
+    _add_cache(reproduce, default="the user's cache folder")
+    reproduce.add_argument("metrics", metavar="METRIC", nargs="*", help="a metric to measure (default: all)")
+    _add_running(reproduce.add_argument_group("common"))
     reproduce.set_defaults(run=_run_reproduce)
 
 
@@ -243,11 +242,20 @@ def _add_train(commands: Commands) -> None:
 def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
     parser.add_argument("metrics", metavar="METRIC", nargs=metrics, help="a metric, see below")
     group = parser.add_argument_group("common")
-    group.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
+    group.add_argument(
+        "--fields", metavar="FIELD=COLUMN,…", default="", help="columns that hold fields under other names"
+    )
+    group.add_argument(
+        "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe): fluency, …"
+    )
+    _add_running(group)
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    """Add the options that choose models and the way they run."""
     group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
     group.add_argument("--preset", default="mini", help="mini (default, offline), paper, or a metric's own")
     group.add_argument("--model", metavar="PATH_OR_ID", help="a folder, or a Hub id[@revision]")
-    group.add_argument("--dimension", metavar="NAME", help="the quality asked for (maskeval): fluency, …")
     group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
     group.add_argument("--dtype", default="fp32", choices=DTYPES, help="precision; int8 is OpenVINO's")
     group.add_argument("--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)")

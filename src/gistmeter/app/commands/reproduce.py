@@ -32,13 +32,9 @@ OUTPUT = Path("out", "benchmarks")
 def run(arguments: argparse.Namespace) -> int:
     """Run suites; write JSON, Markdown and pictures of each as soon as it is done."""
     suites = _suites(arguments.suite)
-    if arguments.fields or arguments.dimension:
-        raise UsageError("--fields and --dimension are not for reproduce; leave them out")
     only = [spec for spec in arguments.metrics if spec != ALL]
     for spec in only:
         catalog.parse_spec(spec)
-    if arguments.resume:
-        raise UsageError("a suite goes on by itself with the scores in --cache; leave out --resume")
     output = Path(arguments.output or OUTPUT)
     rows, absent = _read([data for suite in suites for data in suite.data], arguments)
     if not rows:

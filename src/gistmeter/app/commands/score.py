@@ -13,6 +13,7 @@ from gistmeter.core.metric import Asking
 from gistmeter.core.result import MetricResult
 from gistmeter.core.row import Row
 from gistmeter.engine.local import score_rows
+from gistmeter.engine.progress import rows_bar
 from gistmeter.io.cache import ScoreCache
 from gistmeter.io.formats import check_input
 from gistmeter.io.kept import Kept
@@ -117,9 +118,11 @@ def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argpar
             _announced(rows, metrics, arguments),
             max_seconds_per_row=arguments.max_seconds_per_row,
         )
-        for chunk in chunks:
-            sink.write(chunk)
-            kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
+        with rows_bar(None, label="score", shown=not arguments.quiet) as bar:
+            for chunk in chunks:
+                sink.write(chunk)
+                kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
+                bar.update(len(chunk))
     except KeyboardInterrupt:
         safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
         note(arguments, f"gistmeter: stopped after {len(kept)} rows{safe if sink.safe else ''}")
