@@ -1,4 +1,4 @@
-"""`gistmeter score`."""
+"""The command `gistmeter score`."""
 
 import argparse
 import sys
@@ -28,19 +28,19 @@ LONGEST_TEXT = 2**26
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score rows or one pair; write rows, print tables."""
+    """Score rows or one pair of texts; write the scores, print a table."""
     one_pair = _pair(arguments)
     if (one_pair is None) == (arguments.input is None):
-        raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
+        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
     if arguments.resume and not arguments.output:
-        raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
-    # Opened before the models are loaded: an output that cannot be written is better known at once.
+    # Opened before models are loaded, so that an unwritable output fails at once.
     with open_sink(arguments.output, _writing(arguments)) as sink:
         metrics = _kept(build_metrics(arguments), arguments)
         scored = _score(metrics, rows, sink, arguments)
         if not scored:
-            raise DataError("there are no rows to score")
+            raise DataError("the input has no rows")
         sink.finish()
     if arguments.output != "-":
         _print(metrics, scored, arguments, one_pair)
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _kept(metrics: Labelled, arguments: argparse.Namespace) -> Labelled:
-    """Return metrics that do not score again what they have scored before, if asked for."""
+    """Return the metrics, wrapped to use the cache if --cache is set."""
     if not arguments.cache:
         return metrics
     cache = ScoreCache(
@@ -97,22 +97,22 @@ def _read(path: str) -> str:
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
     if len(data) > LONGEST_TEXT:
-        raise DataError(f"{path} holds more than {LONGEST_TEXT:,} bytes; give one text")
+        raise DataError(f"{path} has more than {LONGEST_TEXT:,} bytes; give a file with one text")
     try:
         return data.decode().strip()
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: byte {error.start}; convert it first") from error
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); convert it first") from error
 
 
 def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argparse.Namespace) -> list[Scored]:
-    """Score chunk by chunk; every chunk is safe before the next one starts."""
+    """Score rows chunk by chunk; each chunk is saved before the next one starts."""
     kept: list[Scored] = []
     try:
         sink.begin(metrics)
         for chunk in sink.done(rows):
             kept += map(_light, chunk)
         if kept:
-            note(arguments, f"gistmeter: going on after {len(kept)} rows")
+            note(arguments, f"gistmeter: resuming after {len(kept)} rows")
         chunks = score_rows(
             [metric for _, metric in metrics],
             _announced(rows, metrics, arguments),
@@ -124,38 +124,38 @@ def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argpar
                 kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
                 bar.update(len(chunk))
     except KeyboardInterrupt:
-        safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
+        safe = f"; {sink.safe} rows are in {arguments.output}.part, continue with --resume"
         note(arguments, f"gistmeter: stopped after {len(kept)} rows{safe if sink.safe else ''}")
         raise
     return kept
 
 
 def _announced(rows: Iterable[Row], metrics: Labelled, arguments: argparse.Namespace) -> Iterator[Row]:
-    """Say before a row is scored if a metric asks far more about it than about usual rows."""
+    """Log a note before a row that takes a metric far longer than usual."""
     for row in rows:
         for label, metric in metrics:
             asked = metric.words_asked(row.example) if isinstance(metric, Asking) else 0
             if asked >= MANY_WORDS:
                 limit = (
-                    "" if arguments.max_seconds_per_row else "; --max-seconds-per-row N gives up on such rows"
+                    "" if arguments.max_seconds_per_row else "; to skip such rows: --max-seconds-per-row N"
                 )
                 note(
                     arguments,
-                    f"gistmeter: row {row.example.id} is long: {label} asks its model for about {asked:,} "
-                    f"words, some {asked // WORDS_A_SECOND:,} s on a processor core{limit}",
+                    f"gistmeter: row {row.example.id} is long: {label} predicts about {asked:,} words, "
+                    f"which takes about {asked // WORDS_A_SECOND:,} s on one CPU core{limit}",
                 )
         yield row
 
 
 MANY_WORDS = 20_000
-"""From here on a row is announced: usual ones have a few hundred."""
+"""Predicted words from which a row is reported as long; typical rows have a few hundred."""
 WORDS_A_SECOND = 1_000
-"""What the shipped model answers on one core, roughly."""
+"""Words per second that the shipped model predicts on one CPU core, approximately."""
 KEPT_WHOLE = 1000
 
 
 def _light(scored: Scored) -> Scored:
-    """Drop what the summary does not need, so that millions of rows fit into memory."""
+    """Drop the texts, spans and components, so that millions of rows fit into memory."""
     row = scored.row
     example = replace(row.example, candidate="", source=None, references=())
     scores = tuple(replace(score, spans=(), parts={}) for score in scored.scores)
@@ -180,11 +180,12 @@ def _print(
 
 
 def _exit_code(metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace) -> int:
-    """Return 3 where rows could not be read, or a metric has no value at all."""
+    """Return 3 if a row is unreadable, or a metric has no value for any row; otherwise 0."""
     unread = [one.row.problem for one in scored if one.row.problem is not None]
     if unread:
         note(
-            arguments, f"gistmeter: {len(unread)} of {len(scored)} rows could not be read; first: {unread[0]}"
+            arguments,
+            f"gistmeter: {len(unread)} of {len(scored)} rows are unreadable; the first: {unread[0]}",
         )
     empty = [
         (label, scored[0].scores[at].problem)
@@ -192,5 +193,5 @@ def _exit_code(metrics: Labelled, scored: list[Scored], arguments: argparse.Name
         if all(one.scores[at].problem is not None for one in scored)
     ]
     for label, problem in empty:
-        note(arguments, f"gistmeter: {label} has no value for any row; first problem: {problem}")
+        note(arguments, f"gistmeter: {label} has no value for any row; the first problem: {problem}")
     return BAD_DATA if unread or empty else 0
