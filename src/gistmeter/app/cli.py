@@ -53,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="gistmeter",
-        description="Score summaries and simplifications with published metrics, and show where they are wrong.",
+        description="Score summaries and simplifications with published metrics; show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
         "130 interrupted, 143 terminated",
     )
