@@ -136,7 +136,7 @@ def _add_fate(group: argparse._ArgumentGroup) -> None:
     fate.add_argument("--overwrite", action="store_true", help="replace an existing output")
 
 
-def _add_cache(group: argparse._ActionsContainer, *, default: str) -> None:
+def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
     """Add the options for the cache of scores."""
     group.add_argument(
         "--cache",
@@ -179,8 +179,9 @@ def _add_benchmark(commands: Commands) -> None:
     )
     benchmark.add_argument("--json", metavar="FILE", help="write all correlations here")
     _add_fate(benchmark.add_argument_group("existing output"))
-    for name in ("--suite", "--output", "--cache"):  # old options, now of `reproduce`
-        benchmark.add_argument(name, *(["-o"] if name == "--output" else []), help=argparse.SUPPRESS)
+    _add_cache(benchmark.add_argument_group("cached scores"), default="none")
+    for names in (("--suite",), ("--output", "-o")):  # old options, now of `reproduce`
+        benchmark.add_argument(*names, help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
 
@@ -202,7 +203,7 @@ def _add_reproduce(commands: Commands) -> None:
         metavar="FOLDER",
         help="folder for JSON, Markdown and plots (default: out/benchmarks)",
     )
-    _add_cache(reproduce, default="the user's cache folder")
+    _add_cache(reproduce.add_argument_group("cached scores"), default="a file in the user's cache folder")
     reproduce.add_argument("metrics", metavar="METRIC", nargs="*", help="a metric to measure (default: all)")
     _add_running(reproduce.add_argument_group("common"))
     reproduce.set_defaults(run=_run_reproduce)
@@ -333,7 +334,7 @@ def _run_score(arguments: argparse.Namespace) -> int:
 
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
-    if arguments.suite or arguments.output or arguments.cache:
+    if arguments.suite or arguments.output:
         raise UsageError("to run a suite, use: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     from gistmeter.app.commands.benchmark import run
 

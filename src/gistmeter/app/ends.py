@@ -1,5 +1,6 @@
 """End a command with one line on standard error and an exit code, for any error or signal."""
 
+import errno
 import io
 import os
 import signal
@@ -13,6 +14,8 @@ from gistmeter.core.errors import DataError, GistmeterError
 from gistmeter.report.plain import plain
 
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Error codes of a failed write. An error without a file name is about a standard stream."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -66,7 +69,8 @@ def ended(error: BaseException) -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    if isinstance(error, OSError) and error.filename is None and _let_go(only_if_full=True):
+    if isinstance(error, OSError) and error.filename is None and error.errno in NO_ROOM:
+        _let_go()
         say(f"gistmeter: cannot write standard output: {error.strerror or error}")
         return FAILED
     if isinstance(error, OSError) and error.filename is not None:
