@@ -99,7 +99,7 @@ def test_a_metric_with_a_model_takes_the_words_of_the_command_line(tiny_bert: Pa
         (lambda: gm.score(Rouge(), ROWS, device="cpu"), "device: for metrics given by name"),
         (lambda: gm.score([Rouge], ROWS), "a metric must be a name, a spec or a loaded metric"),  # type: ignore[list-item]
         (lambda: gm.score("rouge", ROWS, fields={"candidat": "x"}), "no field 'candidat' (did you mean"),
-        (lambda: gm.score("rouge", ROWS, dimension="fluency"), "a dimension is for maskeval, sumqe"),
+        (lambda: gm.score("rouge", ROWS, dimension="fluency"), "only maskeval and sumqe take a dimension"),
         (lambda: gm.benchmark("rouge", ROWS, candidates=["A."]), "no keyword 'candidates'"),  # type: ignore[call-arg]
     ],
 )
@@ -167,8 +167,8 @@ def test_a_row_of_the_wrong_type_costs_itself() -> None:
         None,
         "a row must be a dict or an Example, not str",
         "a row must be a dict or an Example, not NoneType",
-        "candidate must be a text, not float",
-        "id must be a text or a number, not list",
+        "candidate must be a string, not float",
+        "id must be a string or a number, not list",
     ]
     assert [score.id for score in report.scores] == ["a", "2", "3", "b", "['x']"]
 

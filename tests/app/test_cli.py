@@ -90,12 +90,12 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge:colour=red", "-i", "ROWS"], 2, "no option 'colour'"),
         (["score", "rouge:value", "-i", "ROWS"], 2, "name:option=value"),
         (["score", "rouge"], 2, "-i FILE"),
-        (["score", "rouge", "-i", "ROWS", "--candidate-text", "x"], 2, "not both"),
+        (["score", "rouge", "-i", "ROWS", "--candidate-text", "x"], 2, "give either rows"),
         (["score", "rouge", "--source-text", "x"], 2, "needs a candidate"),
         (["score", "rouge", "-i", "ROWS", "-o", "ROWS"], 2, "is an input and would be replaced"),
         (["score", "rouge", "-i", "ROWS", "-o", "out.docx"], 2, ".jsonl"),
         (["score", "speed", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
-        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "a dimension is for maskeval"),
+        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "only maskeval and sumqe take a dimension"),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),
@@ -152,7 +152,7 @@ def test_a_metric_without_a_single_value_ends_with_3(
     rows = write(tmp_path / "rows.jsonl", {"candidate": "Rain fell."})
     assert main(["score", "rouge", "-i", rows]) == 3
     assert (
-        "rouge has no value for any row; first problem: the row has no references" in capsys.readouterr().err
+        "rouge has no value for any row; the first problem: the row has no references" in capsys.readouterr().err
     )
 
 

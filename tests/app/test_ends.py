@@ -139,7 +139,7 @@ def test_closed_and_full_standard_streams(tmp_path: Path) -> None:
     rows = write(tmp_path / "rows.jsonl", ROW)
     done = shell("gistmeter score rouge -i - <&-")
     assert (done.returncode, done.stderr) == (
-        3, "gistmeter: standard input is closed; name a file, or send rows to it\n"
+        3, "gistmeter: standard input is closed; pipe rows into the command, or give a file\n"
     )  # fmt: skip
     done = shell(f"gistmeter score rouge -i {rows} -o {tmp_path}/o.jsonl >&-")
     assert done.returncode == 2 and "standard output is closed" in done.stderr
