@@ -183,7 +183,10 @@ def test_what_is_declared_of_a_task_is_used(tmp_path: Path, capsys: pytest.Captu
         (["id,mine", "1"], "line 2: the row has 1 cells, but there are 2"),
         (['{"id": 1, "mine": "0.5"}'], "line 1: mine is '0.5', not a number; leave a missing value empty"),
         (['{"id": 1, "mine": 0.5}', '{"id": 2, "mine": true}'], "line 2: mine is True, not a number"),
-        (['{"id": 1, "mine": 0.5}', '{"id": true, "mine": 1}'], "line 2: the id must be a string or a number"),
+        (
+            ['{"id": 1, "mine": 0.5}', '{"id": true, "mine": 1}'],
+            "line 2: the id must be a string or a number",
+        ),
         (['{"id": 1, "mine": 0.5}', "{"], "line 2: not valid JSON"),
     ],
 )

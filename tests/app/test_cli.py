@@ -95,7 +95,11 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge", "-i", "ROWS", "-o", "ROWS"], 2, "is an input and would be replaced"),
         (["score", "rouge", "-i", "ROWS", "-o", "out.docx"], 2, ".jsonl"),
         (["score", "speed", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
-        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "only maskeval and sumqe take a dimension"),
+        (
+            ["score", "rouge", "-i", "ROWS", "--dimension", "fluency"],
+            2,
+            "only maskeval and sumqe take a dimension",
+        ),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),
@@ -143,7 +147,7 @@ def test_bad_rows_cost_nothing_but_themselves(tmp_path: Path, capsys: pytest.Cap
     assert problems["3"] == "the row has no references"
     assert "lone surrogate" in str(problems["4"])
     assert problems["5"] is None
-    assert "1 of 6 rows could not be read" in capsys.readouterr().err
+    assert "1 of 6 rows are unreadable" in capsys.readouterr().err
 
 
 def test_a_metric_without_a_single_value_ends_with_3(
@@ -152,7 +156,8 @@ def test_a_metric_without_a_single_value_ends_with_3(
     rows = write(tmp_path / "rows.jsonl", {"candidate": "Rain fell."})
     assert main(["score", "rouge", "-i", rows]) == 3
     assert (
-        "rouge has no value for any row; the first problem: the row has no references" in capsys.readouterr().err
+        "rouge has no value for any row; the first problem: the row has no references"
+        in capsys.readouterr().err
     )
 
 
@@ -189,7 +194,7 @@ def test_benchmark_writes_every_figure(tmp_path: Path, capsys: pytest.CaptureFix
     assert -1 <= recall[0]["low"] <= recall[0]["pearson"] <= recall[0]["high"] <= 1
     printed = capsys.readouterr()
     assert "made, pooled level" in printed.out
-    assert "unjudged: left out" in printed.err
+    assert "unjudged: skipped" in printed.err
 
 
 def run(*arguments: str, **options: object) -> "subprocess.CompletedProcess[str]":

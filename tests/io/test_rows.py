@@ -139,8 +139,11 @@ def read(folder: Path, text: str | bytes, name: str = "rows.jsonl", **fields: st
         ("A cat.", "not valid JSON: Expecting value at character 1"),
         ('["A cat."]', "not a JSON object"),
         ("null", "not a JSON object"),
-        ("[" * 100_000, "not JSON"),
-        ('{"candidate": ' + "9" * 5000 + "}", "not JSON"),
+        ("[" * 100_000, "not readable JSON: nested too deeply"),
+        (
+            '{"candidate": ' + "9" * 5000 + "}",
+            "not readable JSON: nested too deeply, or a number with too many",
+        ),
         ('{"text": "A cat."}', "no candidate: 'candidate' is missing or null"),
         ('{"candidate": null}', "no candidate"),
         ('{"candidate": NaN}', "no candidate"),

@@ -153,8 +153,8 @@ def _parsed(line: str) -> Mapping[str, object] | BadRow:
         record = json.loads(line.rstrip())
     except json.JSONDecodeError as error:
         return BadRow(f"not valid JSON: {error.msg} at character {error.pos + 1}")
-    except (ValueError, RecursionError) as error:
-        return BadRow(f"not readable JSON: {error}")
+    except (ValueError, RecursionError):
+        return BadRow("not readable JSON: nested too deeply, or a number with too many digits")
     return record if isinstance(record, dict) else BadRow("not a JSON object; write one {...} per line")
 
 
