@@ -179,7 +179,7 @@ def test_what_is_declared_of_a_task_is_used(tmp_path: Path, capsys: pytest.Captu
         (["id,mine", "1,low", "2,high"], "has no column of numbers besides the ids"),
         (["id", "1"], "has no column of numbers besides the ids"),
         (["name,mine", "1,0.5"], "has no column 'id'"),
-        (["id,mine", ",0.5"], "line 2: the id must be a string or a number"),
+        (["id,mine", ",0.5"], "the id must be a string or a number"),
         (["id,mine", "1"], "line 2: the row has 1 cells, but there are 2"),
         (['{"id": 1, "mine": "0.5"}'], "line 1: mine is '0.5', not a number; leave a missing value empty"),
         (['{"id": 1, "mine": 0.5}', '{"id": 2, "mine": true}'], "line 2: mine is True, not a number"),

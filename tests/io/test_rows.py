@@ -142,7 +142,7 @@ def read(folder: Path, text: str | bytes, name: str = "rows.jsonl", **fields: st
         ("[" * 100_000, "not readable JSON: nested too deeply"),
         (
             '{"candidate": ' + "9" * 5000 + "}",
-            "not readable JSON: nested too deeply, or a number with too many",
+            "not readable JSON: nested too deeply, or a number",
         ),
         ('{"text": "A cat."}', "no candidate: 'candidate' is missing or null"),
         ('{"candidate": null}', "no candidate"),

@@ -193,9 +193,7 @@ def test_resuming_asks_for_the_same_run(tmp_path: Path) -> None:
         with pytest.raises(refused, match=says):
             run(path, resume=True, **asked)
         assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
-    with pytest.raises(
-        UsageError, match=r"has 4 rows of an interrupted run; continue it with --resume, .* --overwrite"
-    ):
+    with pytest.raises(UsageError, match=r"has 4 rows of an interrupted run; .* --resume, .* --overwrite"):
         run(path)
     run(path, overwrite=True, metric=Counting(version=2))
     assert b"version=2" in path.read_bytes()

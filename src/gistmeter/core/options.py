@@ -50,7 +50,7 @@ def options_from(cls: type[T], given: Mapping[str, object]) -> T:
     for name in given:
         if name not in hints:
             hint = did_you_mean(name, [*hints, *WORDS])
-            raise UsageError(f"no option {name!r}{hint}; choose from: {', '.join(hints) or 'none'}")
+            raise UsageError(f"no option {name!r}{hint}; there are: {', '.join(hints) or 'none'}")
     return cls(**{name: _convert(name, value, hints[name]) for name, value in given.items()})
 
 
@@ -61,7 +61,7 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
         UsageError: If the metric has no preset of that name; the message lists those it has.
     """
     if name not in presets:
-        raise UsageError(f"{metric} has no preset {name!r}; choose from: {', '.join(presets)}")
+        raise UsageError(f"{metric} has no preset {name!r}; there are: {', '.join(presets)}")
     return presets[name]
 
 
