@@ -148,7 +148,7 @@ def test_closed_and_full_standard_streams(tmp_path: Path) -> None:
     assert done.returncode == 0 and done.stdout.startswith("id ")
     if Path("/dev/full").is_char_device():
         for output in ("", "-o -"):
-            done = shell(f"gistmeter score rouge -i {rows} {output} > /dev/full")
+            done = shell(f"gistmeter score rouge --quiet -i {rows} {output} > /dev/full")
             assert done.returncode == 1
             assert done.stderr == "gistmeter: cannot write standard output: No space left on device\n"
 
