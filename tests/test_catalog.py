@@ -35,7 +35,7 @@ def of_two_arguments(preset: str, model: str | None, runtime: Runtime, options: 
 
 def test_metrics_of_other_packages_join(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = [
-        EntryPoint("zeta", "tests.models.run.test_catalog:of_two_arguments", catalog.GROUP),
+        EntryPoint("zeta", "tests.test_catalog:of_two_arguments", catalog.GROUP),
         EntryPoint("alpha", "gistmeter.metrics.baselines:Rouge", catalog.GROUP),
         EntryPoint("rouge", "nowhere:nothing", catalog.GROUP),
     ]

@@ -99,7 +99,7 @@ def test_a_metric_with_a_model_takes_the_words_of_the_command_line(tiny_bert: Pa
         (lambda: gm.score(Rouge(), ROWS, device="cpu"), "device: for metrics given by name"),
         (lambda: gm.score([Rouge], ROWS), "a metric must be a name, a spec or a loaded metric"),  # type: ignore[list-item]
         (lambda: gm.score("rouge", ROWS, fields={"candidat": "x"}), "no field 'candidat' (did you mean"),
-        (lambda: gm.score("rouge", ROWS, dimension="fluency"), "a dimension is for maskeval, sumqe"),
+        (lambda: gm.score("rouge", ROWS, dimension="fluency"), "only maskeval and sumqe take a dimension"),
         (lambda: gm.benchmark("rouge", ROWS, candidates=["A."]), "no keyword 'candidates'"),  # type: ignore[call-arg]
     ],
 )
@@ -167,8 +167,8 @@ def test_a_row_of_the_wrong_type_costs_itself() -> None:
         None,
         "a row must be a dict or an Example, not str",
         "a row must be a dict or an Example, not NoneType",
-        "candidate must be a text, not float",
-        "id must be a text or a number, not list",
+        "candidate must be a string, not float",
+        "id must be a string or a number, not list",
     ]
     assert [score.id for score in report.scores] == ["a", "2", "3", "b", "['x']"]
 
@@ -232,9 +232,9 @@ def test_benchmark_gives_the_figures_of_the_command_line(tmp_path: Path) -> None
     assert main(["benchmark", "rouge", "novelty", "--data", data, "--json", str(figures), "--quiet"]) == 0
     found = gm.benchmark(["rouge", "novelty"], rows)
     assert found.to_dict()["rows"] == [
-        row for row in json.loads(figures.read_text()) if row["level"] == "flat"
+        row for row in json.loads(figures.read_text()) if row["level"] == "pooled"
     ]
-    assert "rows, flat level" in str(found)
+    assert "rows, pooled level" in str(found)
     assert list(gm.benchmark(["rouge", "novelty"], data)) == list(found)
 
 
@@ -245,7 +245,9 @@ def test_benchmark_has_the_levels_that_the_rows_name() -> None:
     ]
     assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"pooled", "summary", "system"}
     without = [{name: value for name, value in row.items() if name != "system"} for row in rows]
-    assert {row["level"] for row in gm.benchmark("rouge", without)} == {"flat", "document"}
+    assert {row["level"] for row in gm.benchmark("rouge", without)} == {"pooled", "summary"}
+    alone = [{name: value for name, value in row.items() if name != "doc_id"} for row in without]
+    assert {row["level"] for row in gm.benchmark("rouge", alone)} == {"pooled"}
     with pytest.raises(gm.errors.DataError, match="no row has human scores"):
         gm.benchmark("rouge", ROWS)
 

@@ -1,4 +1,4 @@
-"""Score summaries and simplifications with published metrics, and see where a text is wrong.
+"""Score summaries and simplifications with published metrics, and show the spans behind a score.
 
 >>> import gistmeter as gm
 >>> report = gm.score("rouge", candidates=["The cat sat."], references=[["The cat sat down."]])
@@ -77,21 +77,21 @@ def load(  # noqa: PLR0913 - the words of the command line
     Args:
         spec: A name (`cloze`, `rouge`; `gistmeter score --help` lists them), or a name with options as on
             the command line: `speed:against=source,value=min`.
-        preset: `mini` needs no network; `paper` is the paper's own model, from the Hugging Face Hub.
-        model: Another model instead of the preset's: a folder, or a Hub id with an optional `@revision`.
+        preset: `mini` needs no network; `paper` uses the paper's own model, from the Hugging Face Hub.
+        model: A model that replaces the preset's: a folder, or a Hub id with an optional `@revision`.
         device: `auto` (default), `cpu`, `cuda`, `cuda:1`, …
         dtype: `fp32` (default), `bf16`, or `int8` (OpenVINO only).
         backend: `auto` (default), `torch` or `openvino`.
-        batch_tokens: How many tokens go through a model at once.
-        cache_mb: Most megabytes of encoded texts kept in memory; 256 by default.
-        progress: Whether work of over two seconds shows a progress bar.
-        runtime: A `Runtime` instead of device, dtype, backend, batch_tokens, cache_mb and progress.
-        options: Options of the metric: a dict, or its own type, such as
+        batch_tokens: The maximum number of tokens in a batch.
+        cache_mb: The maximum size of the in-memory cache of encoded texts, in megabytes; 256 by default.
+        progress: Whether to show a progress bar after two seconds.
+        runtime: A `Runtime` that replaces device, dtype, backend, batch_tokens, cache_mb and progress.
+        options: The options of the metric: a dict, or its options type, such as
             `gistmeter.metrics.speed.SpeedOptions(value="min")`.
-        **more: Single options of the metric, by name: `against="source"`.
+        **more: Options of the metric by name: `against="source"`.
 
     Raises:
-        UsageError: If a name, a preset or an option does not exist; the message names the nearest one.
+        UsageError: If a name, a preset or an option does not exist; the message suggests a similar one.
         ModelError: If the model cannot be found or loaded.
 
     >>> load("rouge:value=rouge1_f1").signature == load("rouge", value="rouge1_f1").signature
@@ -118,25 +118,24 @@ def score(
     """Score texts with one metric or several.
 
     Args:
-        metrics: A name, a spec (`speed:against=source`), a loaded metric, or a list of them. `all` stands
-            for every metric whose model and fields are available.
-        rows: A list or generator of dicts or Examples; a pandas or polars frame, a pyarrow table, a
-            `datasets.Dataset`; a dict of columns; or the path of a file. Leave it out to
-            give columns by keyword.
+        metrics: A name, a spec (`speed:against=source`), a loaded metric, or a list of them. `all` selects
+            all metrics whose model and required fields are available.
+        rows: A list or generator of dicts or Examples; a pandas or polars data frame, a pyarrow table, a
+            `datasets.Dataset`; a dict of columns; or the path of a file. To pass columns by keyword, omit it.
         fields: The column of each field whose column has another name: `{"candidate": "summary"}`.
-        seed: Of the bootstrap that makes the intervals.
-        progress: Whether work of over two seconds shows a progress bar.
-        **given: Columns, one entry a row: `candidates`, `sources`, `references` (each entry a list, or one
-            text), `ids`, `systems`, `doc_ids`. And for metrics given by name, the words of `load` (`preset`,
-            `model`, `device`, `dtype`, `backend`, `batch_tokens`, `cache_mb`, `runtime`) and `dimension`,
-            the quality to score.
+        seed: Seed of the bootstrap for confidence intervals.
+        progress: Whether to show a progress bar after two seconds.
+        **given: Columns with one entry per row: `candidates`, `sources`, `references` (each entry is a list
+            or one string), `ids`, `systems`, `doc_ids`. For metrics given by name, also keywords of `load`
+            (`preset`, `model`, `device`, `dtype`, `backend`, `batch_tokens`, `cache_mb`, `runtime`) and
+            `dimension`, the quality to score.
 
     Returns:
-        The scores in the order given. A row without a needed text has its problem instead of a value.
+        The scores in the order of the rows. A row without a required text has a problem instead of a value.
 
     Raises:
-        UsageError: If a name, a preset or a keyword does not exist; the message names the nearest one.
-        MissingField: If the rows have no column that a metric needs.
+        UsageError: If a name, a preset or a keyword does not exist; the message suggests a similar one.
+        MissingField: If the rows lack a column that a metric requires.
         DataError: If a file cannot be read, or columns differ in length.
         ModelError: If a model cannot be found or loaded.
 
@@ -168,16 +167,16 @@ def benchmark(
     """Measure how well metrics correlate with human judgements.
 
     Args:
-        metrics: As for `score`.
-        rows: As for `score`, with human judgements: `scores`, a dict of dimension to number, or a column
-            `scores.NAME` a dimension.
+        metrics: The metrics, as for `score`.
+        rows: The rows, as for `score`, with human judgements: a field `scores` (a dict from dimension to
+            number), or one column `scores.NAME` per dimension.
         fields: The column of each field whose column has another name: `{"scores.fluency": "fluency"}`.
-        seed: Of the bootstrap that makes the intervals.
-        progress: Whether work of over two seconds shows a progress bar.
-        **given: For metrics given by name, the words of `load`.
+        seed: Seed of the bootstrap for confidence intervals.
+        progress: Whether to show a progress bar after two seconds.
+        **given: For metrics given by name, the keywords of `load`.
 
     Returns:
-        Pearson's, Spearman's and Kendall's correlation of every part of every metric with every dimension.
+        The Pearson, Spearman and Kendall correlation of each component of each metric with each dimension.
 
     Raises:
         DataError: If no row has a human judgement.
@@ -200,7 +199,7 @@ def benchmark(
         scored = Scored(metric, score_column(metric, read, label=label, progress=progress))
         found += correlate("rows", label, scored, read, seed=seed).rows
     grouped = {
-        "document": any(row.example.doc_id for row in read),
+        "summary": any(row.example.doc_id for row in read),
         "system": any(row.example.system for row in read),
     }
     return Correlations([row for row in found if grouped.get(str(row["level"]), True)])

@@ -1,7 +1,7 @@
-"""The table of names: metrics, and the tasks that recipes train. Metric specs are parsed here.
+"""Tables of metrics and training tasks by name, and the parser of metric specs.
 
-Each table has the form of entry points, `name: "module:object"`. Metrics of other installed packages join
-through the entry point group `gistmeter.metrics`.
+Each table has the form of entry points, `name: "module:object"`. Other installed packages add metrics through
+the entry point group `gistmeter.metrics`.
 """
 
 import logging
@@ -35,7 +35,7 @@ METRICS = {
     "novelty": "gistmeter.metrics.baselines:Novelty",
     "extractive": "gistmeter.metrics.baselines:Extractive",
 }
-"""A function (preset, model, runtime, options), or the class of a metric that takes `options` alone."""
+"""Each value is a function (preset, model, runtime, options), or a metric class that takes only `options`."""
 TASKS = {
     "en": "gistmeter.training.recipes.spacy_pipeline:train_pipeline",
     "fill": "gistmeter.training.recipes.infiller:train_fill",
@@ -48,18 +48,18 @@ TASKS = {
     "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
     "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
 }
-"""A function (recipe, data, output, progress); the tasks in `WITHOUT_LOOP` have arguments of their own."""
+"""Each value is a function (recipe, data, output, progress); tasks in `WITHOUT_LOOP` have other arguments."""
 WITHOUT_LOOP = ("en", "frequencies")
-"""Tasks with another form of recipe."""
+"""Tasks that do not use the training loop; their recipes have another form."""
 WITH_DIMENSION = ("maskeval", "sumqe")
-"""Metrics with an option `dimension`, the quality to score."""
+"""Metrics with an option `dimension` for the quality to score."""
 ALL = "all"
 Options = Mapping[str, object]
 Figures = dict[str, float]
 
 
 class Chosen(TypedDict, total=False):
-    """What `build` takes for every metric."""
+    """The keywords of `build` that apply to all metrics."""
 
     preset: str
     model: str | None
@@ -67,7 +67,7 @@ class Chosen(TypedDict, total=False):
 
 
 def names() -> list[str]:
-    """Return the names of all metrics, those of other installed packages last."""
+    """Return the names of all metrics, with those of other installed packages last."""
     return list(_entries())
 
 
@@ -83,10 +83,10 @@ def build(
 
     Args:
         name: One of `names()`.
-        preset: `mini`, `paper`, or one of the metric's own; metrics without a model have none.
-        model: Another model instead of the preset's.
-        runtime: Where and how to run.
-        options: The metric's own options.
+        preset: `mini`, `paper`, or another preset of the metric; ignored by metrics without a model.
+        model: A model that replaces the preset's.
+        runtime: The device, precision and backend.
+        options: The options of the metric.
 
     Raises:
         UsageError: If a name, a preset or an option does not exist.
@@ -105,10 +105,10 @@ def build(
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
-    """Split a metric's name from its options.
+    """Split a spec into a metric's name and its options.
 
     Raises:
-        UsageError: If no metric has that name, or an option has no value or is given twice.
+        UsageError: If the metric does not exist, or an option has no value or is repeated.
 
     >>> parse_spec("speed:against=source,match=optimal")
     ('speed', {'against': 'source', 'match': 'optimal'})
@@ -130,7 +130,8 @@ def load(spec: str, *, options: object = None, **chosen: Unpack[Chosen]) -> Metr
 
     Args:
         spec: `speed`, or `speed:against=source,value=min`.
-        options: More options, as a mapping or as the metric's options dataclass; they win over the spec's.
+        options: More options, as a mapping or as the metric's options dataclass; they take precedence over
+            the spec's.
         **chosen: preset, model and runtime, as for `build`.
 
     Raises:
@@ -144,18 +145,18 @@ def load(spec: str, *, options: object = None, **chosen: Unpack[Chosen]) -> Metr
 def load_all(
     specs: Iterable[str], *, dimension: str | None = None, **chosen: Unpack[Chosen]
 ) -> dict[str, Metric]:
-    """Build several metrics; each is labelled with the spec that named it.
+    """Build several metrics; return each under its spec.
 
-    `all` stands for every metric; those whose models are not available are left out with a note.
+    `all` selects all metrics, except those whose model is not available; a log message names these.
 
     Args:
         specs: Names or specs.
-        dimension: The quality to score, for the metrics that know qualities; a spec's own wins.
+        dimension: The quality to score, for the metrics in `WITH_DIMENSION`; a spec's own takes precedence.
         **chosen: preset, model and runtime, as for `build`.
 
     Raises:
         UsageError: If a name, a preset or an option does not exist.
-        ModelError: If a model that was asked for by name cannot be found or loaded.
+        ModelError: If a model that is requested by name cannot be found or loaded.
     """
     asked = list(specs)
     # Parsed before any model is loaded, so that a misspelled name is reported at once.
@@ -169,23 +170,25 @@ def load_all(
         except ModelError as error:
             if label in asked:
                 raise
-            LOG.info("left out: %s", error)
+            LOG.info("skipped: %s", error)
     return metrics
 
 
 def _ask_for(dimension: str | None, specs: Mapping[str, tuple[str, dict[str, str]]]) -> None:
-    """Pass a dimension on to the metrics that have one, unless their own options say it."""
+    """Set the option `dimension` of the metrics that have it, unless their spec sets it."""
     if dimension is None:
         return
     able = [options for name, options in specs.values() if name in WITH_DIMENSION]
     if not able:
-        raise UsageError(f"a dimension is for {', '.join(WITH_DIMENSION)}; add one of them")
+        raise UsageError(
+            f"only {' and '.join(WITH_DIMENSION)} take a dimension; add one of them, or omit the dimension"
+        )
     for options in able:
         options.setdefault("dimension", dimension)
 
 
 def _entries() -> dict[str, EntryPoint]:
-    """Return where each metric is found: gistmeter's own first, then those of other packages by name."""
+    """Return the entry point of each metric: gistmeter's own, then those of other packages by name."""
     own = {name: EntryPoint(name, target, GROUP) for name, target in METRICS.items()}
     others = {entry.name: entry for entry in entry_points(group=GROUP) if entry.name not in own}
     return own | dict(sorted(others.items()))
@@ -198,21 +201,21 @@ def _check_name(name: str) -> None:
 
 
 def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, progress: bool) -> Figures:
-    """Train what a recipe says; go on where an earlier call with the same recipe and folder stopped.
+    """Train a model by a recipe; resume an interrupted training with the same recipe and output folder.
 
     Args:
         recipe: A TOML file; see the folder `recipes`.
-        data: Where the files are that it names; by default, the `folder` of its `data`.
-        output: Where everything goes: checkpoint, history and the model.
-        steps: Another number of steps than the recipe's, for a trial.
+        data: The folder of the data files that the recipe names; by default, `data.folder` in the recipe.
+        output: The folder for the checkpoint, the history and the model.
+        steps: A number of steps that replaces the recipe's, for a trial run.
         progress: Whether to show progress on standard error.
 
     Returns:
-        What was measured.
+        The evaluation results by name.
 
     Raises:
-        UsageError: If the recipe is not as it should be, or the folder holds a training of another one.
-        DataError: If the data is not as it should be.
+        UsageError: If the recipe is invalid, or the output folder belongs to another recipe.
+        DataError: If the data is invalid.
         ModelError: If a model cannot be found or loaded.
     """
     from gistmeter.training.recipe import claim, read_recipe, read_toml
@@ -234,10 +237,10 @@ def _train_without_loop(
 ) -> Figures:
     if content["task"] == "en":
         if data is not None:
-            raise UsageError(f"{recipe} names its files itself; change them there, and leave --data out")
+            raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
         return _task("en")(content, output, steps=steps)
     if steps is not None:
-        raise UsageError(f"{recipe} counts words, which takes no steps; leave --steps out")
+        raise UsageError(f"{recipe} counts words and has no training steps; omit --steps")
     return _task("frequencies")(content, data or Path(), output)
 
 

@@ -1,4 +1,4 @@
-"""What `load`, `score` and `benchmark` share: their keywords, and how metrics and rows may be given."""
+"""Shared code of `load`, `score` and `benchmark`: parse keywords, metrics and rows."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ COLUMNS = {
     "systems": "system",
     "doc_ids": "doc_id",
 }
-"""The keyword of each column of texts or labels, and the field it holds."""
+"""The keyword of each column, with the field that the column contains."""
 
 
 class LoadWords(TypedDict, total=False):
-    """How metrics given by name are loaded: the words of the command line."""
+    """Keywords for loading metrics by name, the same as on the command line."""
 
     preset: str
     model: str | None
@@ -47,7 +47,7 @@ class LoadWords(TypedDict, total=False):
 
 
 class ScoreWords(LoadWords, total=False):
-    """Columns of texts and labels, one entry a row, besides how metrics are loaded."""
+    """Keywords for columns with one entry per row, and for loading metrics."""
 
     candidates: Iterable[str | None]
     sources: Iterable[str | None] | None
@@ -59,11 +59,11 @@ class ScoreWords(LoadWords, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A metric whose scores of some rows are known.
+    """A metric that returns precomputed scores.
 
     Args:
-        metric: What scored them.
-        scores: One a row.
+        metric: The metric that computed the scores.
+        scores: One score per row.
     """
 
     metric: Metric
@@ -76,7 +76,7 @@ class Scored:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The metric's needs."""
+        """The metric's required fields."""
         return self.metric.needs
 
     @property
@@ -85,15 +85,15 @@ class Scored:
         return self.metric.signature
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Return the scores, which are those of the examples."""
+        """Return the precomputed scores, which must belong to these examples."""
         return list(self.scores)
 
 
 def split_words(given: Mapping[str, Any], *, columns: bool = True) -> tuple[Words, Words]:
-    """Split keywords into those of `load` and columns, which are left out where they are None.
+    """Split keywords into those of `load` and columns; drop columns that are None.
 
     Raises:
-        UsageError: If a keyword does not exist; the message names the nearest one.
+        UsageError: If a keyword does not exist; the message suggests the most similar one.
     """
     allowed = [*(COLUMNS if columns else ()), *LoadWords.__annotations__]
     for name in given:
@@ -105,14 +105,14 @@ def split_words(given: Mapping[str, Any], *, columns: bool = True) -> tuple[Word
 
 
 def runtime_from(words: Mapping[str, Any], *, progress: bool) -> Runtime:
-    """Return where and how models run.
+    """Return the `Runtime` that keywords define.
 
     Args:
-        words: `runtime`, or any fields of a `Runtime`; None stands for its default.
-        progress: Whether models show progress, unless there is a `runtime`.
+        words: `runtime`, or any fields of a `Runtime`; None selects the default.
+        progress: Whether models show progress; ignored if `words` has a `runtime`.
 
     Raises:
-        UsageError: If there are both, or a value does not exist.
+        UsageError: If `runtime` is combined with its fields, or a value is invalid.
     """
     given = {name: value for name, value in words.items() if value is not None}
     runtime = given.pop("runtime", None)
@@ -129,7 +129,7 @@ def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -
     """Return the rows to score, from rows, a file or columns.
 
     Raises:
-        UsageError: If there are none, or both rows and columns.
+        UsageError: If neither rows nor columns are given, or both.
     """
     if rows is None and not columns:
         raise UsageError("there is nothing to score; give rows, or candidates=[…]")
@@ -145,26 +145,27 @@ def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -
 
 
 def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bool) -> dict[str, Metric]:
-    """Return metrics by their labels, loading those given by name.
+    """Return metrics by label; load those given by name.
 
-    A loaded metric is labelled with its name, and with a number where that is taken.
+    The label of a metric object is its name, with a number if the name is taken.
 
     Args:
         metrics: A name, a spec, a metric, or several.
-        words: Of `load`.
-        table: What they will score. Of the metrics that `all` stands for, those that need other columns are
-            left out.
+        words: The keywords of `load`.
+        table: The rows to score. `all` skips the metrics that require columns that the table lacks.
         progress: Whether models show progress.
 
     Raises:
-        UsageError: If something is neither a name nor a metric, or the words are not for it.
-        MissingField: If there is no column for what a metric needs.
+        UsageError: If an item is not a name or a metric, or keywords of `load` are given without names.
+        MissingField: If a column that a metric requires is missing.
         ModelError: If a model cannot be found or loaded.
     """
     asked = [metrics] if isinstance(metrics, str | Metric) else list(metrics)
     specs = [metric for metric in asked if isinstance(metric, str)]
     if words and not specs:
-        raise UsageError(f"{', '.join(words)}: for metrics given by name; these are loaded already")
+        raise UsageError(
+            f"{', '.join(words)}: only for metrics given by name; pass them to gistmeter.load instead"
+        )
     loaded = _load(specs, dict(words), progress=progress) if specs else {}
     found: dict[str, Metric] = {}
     for metric in asked:
@@ -207,7 +208,7 @@ def write_html(
 
 
 def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:
-    """Score rows with one metric, chunk by chunk, under a progress bar."""
+    """Score rows with one metric, chunk by chunk, with a progress bar."""
     from gistmeter.engine.local import score_rows
     from gistmeter.engine.progress import rows_bar
 
@@ -235,6 +236,6 @@ def _fits(label: str, metric: Metric, table: Table, specs: Sequence[str]) -> boo
     except MissingField as error:
         if catalog.ALL not in specs or label in specs:
             raise
-        LOG.info("left out: %s", error)
+        LOG.info("skipped: %s", error)
         return False
     return True

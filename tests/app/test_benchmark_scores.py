@@ -93,7 +93,7 @@ def test_a_constant_metric_is_said(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["benchmark", "--data", str(tmp_path / "t.jsonl"), "--scores", str(scores)]) == 0
     said = capsys.readouterr()
     assert "t: same: no correlation with q: " in said.err
-    assert "no numbers, left out: word" in said.err
+    assert "skipped columns without numbers: word" in said.err
     assert "—" in said.out
 
 
@@ -133,7 +133,7 @@ def test_scores_for_some_of_the_files_in_a_folder(tmp_path: Path, capsys: pytest
     plain = _csv(tmp_path / "plain.csv", ["id,mine", *(f"{i},{x}" for i, x in _numbered(MINE))])
     named = _csv(tmp_path / "named.csv", ["id,mine,task", *both])
     assert main(["benchmark", "--data", str(folder), "--scores", str(plain)]) == 3
-    assert "the id 1 is of rows of a and b; add a column task" in capsys.readouterr().err
+    assert "the id 1 matches rows of a and b; add a column task" in capsys.readouterr().err
     figures = _benchmark(folder, "--scores", str(named))
     found = {row["task"]: row["pearson"] for row in figures if row["level"] == "pooled"}
     assert found == pytest.approx(
@@ -156,7 +156,7 @@ def test_what_is_declared_of_a_task_is_used(tmp_path: Path, capsys: pytest.Captu
     out.parent.mkdir()
     assert main(["benchmark", "length_ratio", "--data", str(tmp_path), "--json", str(out)]) == 0
     said = capsys.readouterr()
-    assert "hter (less is better)" in said.out
+    assert "hter (lower is better)" in said.out
     assert "chaganty_lq.mine: less hter is better" in said.err
     assert "chaganty_lq.mine: 5 scores for grammar are outside its scale, -1 to 1" in said.err
     figures = json.loads(out.read_text())
@@ -171,20 +171,23 @@ def test_what_is_declared_of_a_task_is_used(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        (["id,mine", "1,0.5", "1,0.6"], "line 3: the id 1 stands there twice"),
+        (["id,mine", "1,0.5", "1,0.6"], "line 3: the id 1 is repeated"),
         (["id,mine", "1,0.5", "2,high"], "line 3: mine is 'high', not a number"),
         (["id,mine", "1,0.5", "2,inf"], "line 3: mine is 'inf', not a number"),
-        (["id,mine", "1,0.5", "99,0.6", "98,0.6"], "2 ids are of no row; the first: 99"),
-        (["id,mine,task", "1,0.5,t", "1,0.6,u"], "1 ids are of no row; the first: 1 of task u"),
-        (["id,mine", "1,low", "2,high"], "has no column of numbers beside its ids"),
-        (["id", "1"], "has no column of numbers beside its ids"),
+        (["id,mine", "1,0.5", "99,0.6", "98,0.6"], "2 ids match no row; the first: 99"),
+        (["id,mine,task", "1,0.5,t", "1,0.6,u"], "1 ids match no row; the first: 1 of task u"),
+        (["id,mine", "1,low", "2,high"], "has no column of numbers besides the ids"),
+        (["id", "1"], "has no column of numbers besides the ids"),
         (["name,mine", "1,0.5"], "has no column 'id'"),
-        (["id,mine", ",0.5"], "line 2: the id must be a text or a number"),
-        (["id,mine", "1"], "line 2: 1 cells, but there are 2"),
-        (['{"id": 1, "mine": "0.5"}'], "line 1: mine is '0.5', not a number; leave it empty (in JSON null)"),
+        (["id,mine", ",0.5"], "the id must be a string or a number"),
+        (["id,mine", "1"], "line 2: the row has 1 cells, but there are 2"),
+        (['{"id": 1, "mine": "0.5"}'], "line 1: mine is '0.5', not a number; leave a missing value empty"),
         (['{"id": 1, "mine": 0.5}', '{"id": 2, "mine": true}'], "line 2: mine is True, not a number"),
-        (['{"id": 1, "mine": 0.5}', '{"id": true, "mine": 1}'], "line 2: the id must be a text or a number"),
-        (['{"id": 1, "mine": 0.5}', "{"], "line 2: not JSON"),
+        (
+            ['{"id": 1, "mine": 0.5}', '{"id": true, "mine": 1}'],
+            "line 2: the id must be a string or a number",
+        ),
+        (['{"id": 1, "mine": 0.5}', "{"], "line 2: not valid JSON"),
     ],
 )
 def test_scores_that_cannot_be_used_are_named(
@@ -205,16 +208,16 @@ def test_rows_that_share_an_id(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "t: 1 ids are of more than one row, and each row counts; the first: 1" in capsys.readouterr().err
     scores = _csv(tmp_path / "mine.csv", ["id,mine", "1,0.5"])
     assert main(["benchmark", "--data", str(data), "--scores", str(scores)]) == 3
-    assert "the id 1 is of 2 rows of t; give every row an id of its own" in capsys.readouterr().err
+    assert "the id 1 matches 2 rows of t; make the ids of rows unique" in capsys.readouterr().err
 
 
 def test_a_metric_or_scores_must_be_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = _rows(tmp_path / "t.jsonl", HUMAN)
     assert main(["benchmark", "--data", str(data)]) == 2
-    assert "name a METRIC, or a file with --scores" in capsys.readouterr().err
+    assert "give a METRIC, or a file with --scores" in capsys.readouterr().err
     assert main(["benchmark", "--data", str(data), "--scores", str(tmp_path / "none.csv")]) == 3
     assert "none.csv does not exist" in capsys.readouterr().err
-    with pytest.raises(DataError, match="scores must be csv, tsv or jsonl"):
+    with pytest.raises(DataError, match="--scores takes a csv, tsv or jsonl file"):
         (tmp_path / "mine.parquet").touch()
         ScoresFile.read(tmp_path / "mine.parquet")
 

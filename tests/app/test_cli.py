@@ -13,6 +13,7 @@ import pytest
 from gistmeter import catalog
 from gistmeter.app.cli import main
 from gistmeter.core.errors import GistmeterError
+from gistmeter.engine import progress
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "pairs.jsonl"
 ROW = {"id": "1", "candidate": "Rain fell.", "source": "Rain fell all day.", "references": ["It rained."]}
@@ -89,12 +90,16 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge:colour=red", "-i", "ROWS"], 2, "no option 'colour'"),
         (["score", "rouge:value", "-i", "ROWS"], 2, "name:option=value"),
         (["score", "rouge"], 2, "-i FILE"),
-        (["score", "rouge", "-i", "ROWS", "--candidate-text", "x"], 2, "not both"),
+        (["score", "rouge", "-i", "ROWS", "--candidate-text", "x"], 2, "give either rows"),
         (["score", "rouge", "--source-text", "x"], 2, "needs a candidate"),
         (["score", "rouge", "-i", "ROWS", "-o", "ROWS"], 2, "is an input and would be replaced"),
         (["score", "rouge", "-i", "ROWS", "-o", "out.docx"], 2, ".jsonl"),
         (["score", "speed", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
-        (["score", "rouge", "-i", "ROWS", "--dimension", "fluency"], 2, "a dimension is for maskeval"),
+        (
+            ["score", "rouge", "-i", "ROWS", "--dimension", "fluency"],
+            2,
+            "only maskeval and sumqe take a dimension",
+        ),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),
@@ -142,7 +147,7 @@ def test_bad_rows_cost_nothing_but_themselves(tmp_path: Path, capsys: pytest.Cap
     assert problems["3"] == "the row has no references"
     assert "lone surrogate" in str(problems["4"])
     assert problems["5"] is None
-    assert "1 of 6 rows could not be read" in capsys.readouterr().err
+    assert "1 of 6 rows are unreadable" in capsys.readouterr().err
 
 
 def test_a_metric_without_a_single_value_ends_with_3(
@@ -151,7 +156,8 @@ def test_a_metric_without_a_single_value_ends_with_3(
     rows = write(tmp_path / "rows.jsonl", {"candidate": "Rain fell."})
     assert main(["score", "rouge", "-i", rows]) == 3
     assert (
-        "rouge has no value for any row; first problem: the row has no references" in capsys.readouterr().err
+        "rouge has no value for any row; the first problem: the row has no references"
+        in capsys.readouterr().err
     )
 
 
@@ -188,7 +194,7 @@ def test_benchmark_writes_every_figure(tmp_path: Path, capsys: pytest.CaptureFix
     assert -1 <= recall[0]["low"] <= recall[0]["pearson"] <= recall[0]["high"] <= 1
     printed = capsys.readouterr()
     assert "made, pooled level" in printed.out
-    assert "unjudged: left out" in printed.err
+    assert "unjudged: skipped" in printed.err
 
 
 def run(*arguments: str, **options: object) -> "subprocess.CompletedProcess[str]":
@@ -232,3 +238,29 @@ def test_an_option_given_twice_is_refused(name: str, capsys: pytest.CaptureFixtu
     spec = f"{name}:value=precision,value=recall"
     assert main(["score", spec, "--candidate-text", "A cat.", "--reference-text", "A cat."]) == 2
     assert capsys.readouterr().err == f"gistmeter: '{spec}': value is given twice; give each option once\n"
+
+
+def test_a_long_run_shows_its_rows_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ["score", "rouge", "-i", write(tmp_path / "rows.jsonl", ROW, ROW), "-o", "-"]
+    assert main(run) == 0
+    short = capsys.readouterr()
+    assert short.err == "", "a short run shows no bar"
+    monkeypatch.setattr(progress, "DELAY", 0)
+    assert main(run) == 0
+    long = capsys.readouterr()
+    assert "row" in long.err
+    assert long.out == short.out
+    assert main([*run, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("option", ["--dimension", "--fields", "--resume"])
+def test_reproduce_takes_only_the_options_that_it_uses(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["reproduce", "k", "--data", str(tmp_path), f"{option}=fluency"])
+    assert ended.value.code == 2
+    assert f"unrecognized arguments: {option}" in capsys.readouterr().err

@@ -139,7 +139,7 @@ def test_closed_and_full_standard_streams(tmp_path: Path) -> None:
     rows = write(tmp_path / "rows.jsonl", ROW)
     done = shell("gistmeter score rouge -i - <&-")
     assert (done.returncode, done.stderr) == (
-        3, "gistmeter: standard input is closed; name a file, or send rows to it\n"
+        3, "gistmeter: standard input is closed; pipe rows into the command, or give a file\n"
     )  # fmt: skip
     done = shell(f"gistmeter score rouge -i {rows} -o {tmp_path}/o.jsonl >&-")
     assert done.returncode == 2 and "standard output is closed" in done.stderr
@@ -148,7 +148,7 @@ def test_closed_and_full_standard_streams(tmp_path: Path) -> None:
     assert done.returncode == 0 and done.stdout.startswith("id ")
     if Path("/dev/full").is_char_device():
         for output in ("", "-o -"):
-            done = shell(f"gistmeter score rouge -i {rows} {output} > /dev/full")
+            done = shell(f"gistmeter score rouge --quiet -i {rows} {output} > /dev/full")
             assert done.returncode == 1
             assert done.stderr == "gistmeter: cannot write standard output: No space left on device\n"
 

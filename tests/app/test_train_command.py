@@ -79,7 +79,7 @@ def test_ctrl_c_and_on(
 
         patch.setattr(QueryTask, "queries", stop)
         assert main(["train", recipe, "--quiet"]) == 130
-    assert "stopped; the same command goes on from what out/mine holds" in capsys.readouterr().err
+    assert "stopped; run the same command again from what out/mine holds" in capsys.readouterr().err
     assert main(["train", recipe, "--quiet"]) == 0
 
 
@@ -103,7 +103,7 @@ def test_without_matplotlib(
             2,
             "no task 'poetry'; there are: en, fill,",
         ),
-        ('task = "en"', 2, "names its files itself"),
+        ('task = "en"', 2, "lists its data files"),
         ("task = ", 3, "is no recipe"),
     ],
 )
@@ -168,4 +168,4 @@ def test_a_disk_that_takes_no_more(recipe: str, tmp_path: Path, size: int) -> No
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("gistmeter: ")]
     assert "cannot " in line and "File too large" in line and "debug" not in line
     assert not list(tmp_path.glob("out/**/*.tmp"))
-    assert main(["train", recipe, "--quiet"]) == 0, "the same command goes on"
+    assert main(["train", recipe, "--quiet"]) == 0, "run the same command again"

@@ -177,7 +177,7 @@ def test_a_full_disk_ends_the_keeping_not_the_scoring(tmp_path: Path) -> None:
     cache._base.execute(f"PRAGMA max_page_count = {pages}")
     many = [Example(str(at), f"Ferry {at} " * 50) for at in range(400)]
     assert repr(Kept(Noting(), cache).score(many)) == repr(Noting().score(many))
-    assert len(said) == 1 and "scores are no longer kept" in said[0] and "full" in said[0]
+    assert len(said) == 1 and "no further scores are stored" in said[0] and "full" in said[0]
 
 
 class Cache(RuleBasedStateMachine):

@@ -98,7 +98,7 @@ def test_the_command_says_the_cost_and_gives_up(
     common = ["score", "maskeval", "-i", str(data), "-o", str(out), "--model", str(tiny_copy_infiller)]
     assert main([*common, "--max-seconds-per-row", "1"]) == 0
     said = capsys.readouterr().err
-    assert "row long is long: maskeval asks its model for about 30,002 words, some 30 s" in said
+    assert "row long is long: maskeval predicts about 30,002 words, which takes about 30 s" in said
     short, long = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert short["problem"] is None and "took over 1 s" in long["problem"]
 

@@ -57,7 +57,7 @@ def test_an_output_is_checked_without_touching_it(tmp_path: Path) -> None:
             check_output(link, inputs=[given])
     with pytest.raises(DataError, match="is a folder"):
         check_output(tmp_path)
-    with pytest.raises(DataError, match=r"make the folder .*none first"):
+    with pytest.raises(DataError, match=r"there is no folder .*none; create it first"):
         check_output(tmp_path / "none" / "out.json")
     for name in ("x" * 5000, str(there / "out.json"), "nul\0byte"):
         with pytest.raises(DataError, match="cannot write"):
@@ -70,7 +70,7 @@ def test_the_second_writer_is_refused_and_the_lock_ends_with_the_process(tmp_pat
     hold = f"from gistmeter.io.files import *\nwith locked({str(path)!r}): print('in', flush=True); input()"
     first = subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert first.stdout is not None and first.stdout.readline() == b"in\n"
-    with pytest.raises(UsageError, match="another run writes"), locked(path):
+    with pytest.raises(UsageError, match="another run is writing"), locked(path):
         pass
     first.kill()
     first.communicate(timeout=20)

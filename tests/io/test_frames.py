@@ -158,7 +158,7 @@ def test_a_dict_of_data_sets_says_which_columns_it_has() -> None:
     [
         ("rows", UsageError, "not str"),
         (None, UsageError, "not NoneType"),
-        ({"candidate": "A."}, UsageError, "candidate must be a list with one entry a row, not str"),
+        ({"candidate": "A."}, UsageError, "candidate must be a list with one entry per row, not str"),
         ({"candidate": ["A."], "source": ["B.", "C."]}, DataError, "candidate 1, source 2"),
     ],
 )

@@ -135,24 +135,27 @@ def read(folder: Path, text: str | bytes, name: str = "rows.jsonl", **fields: st
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ('{"candidate": "A cat."', "not JSON: Expecting ',' delimiter at character 23"),
-        ("A cat.", "not JSON: Expecting value at character 1"),
+        ('{"candidate": "A cat."', "not valid JSON: Expecting ',' delimiter at character 23"),
+        ("A cat.", "not valid JSON: Expecting value at character 1"),
         ('["A cat."]', "not a JSON object"),
         ("null", "not a JSON object"),
-        ("[" * 100_000, "not JSON"),
-        ('{"candidate": ' + "9" * 5000 + "}", "not JSON"),
+        ("[" * 100_000, "not readable JSON: nested too deeply"),
+        (
+            '{"candidate": ' + "9" * 5000 + "}",
+            "not readable JSON: nested too deeply, or a number",
+        ),
         ('{"text": "A cat."}', "no candidate: 'candidate' is missing or null"),
         ('{"candidate": null}', "no candidate"),
         ('{"candidate": NaN}', "no candidate"),
-        ('{"candidate": 7}', "candidate must be a text, not int"),
-        ('{"candidate": "A.", "source": ["A."]}', "source must be a text, not list"),
+        ('{"candidate": 7}', "candidate must be a string, not int"),
+        ('{"candidate": "A.", "source": ["A."]}', "source must be a string, not list"),
         ('{"candidate": "A.", "references": {"a": "A."}}', "references must be a list of texts"),
         ('{"candidate": "A.", "references": ["A.", 3]}', "references must be a list of texts"),
         ('{"candidate": "A.", "references": 3}', "references must be a list of texts"),
-        ('{"candidate": "A.", "id": true}', "id must be a text or a number, not bool"),
-        ('{"candidate": "A.", "doc_id": [1]}', "doc_id must be a text or a number, not list"),
+        ('{"candidate": "A.", "id": true}', "id must be a string or a number, not bool"),
+        ('{"candidate": "A.", "doc_id": [1]}', "doc_id must be a string or a number, not list"),
         ('{"candidate": "A.", "scores": [1]}', "scores must be an object"),
-        ('{"candidate": "A.", "scores": "high"}', "scores are not JSON"),
+        ('{"candidate": "A.", "scores": "high"}', "scores are not valid JSON"),
     ],
 )
 def test_a_bad_line_says_what_is_wrong_and_stops_no_other(tmp_path: Path, line: str, said: str) -> None:
@@ -223,10 +226,10 @@ def test_cells(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("A.,B.", "2 cells, but there are 3 column names"),
-        ("A.,B.,C.,D.", "4 cells, but there are 3 column names"),
+        ("A.,B.", "the row has 2 cells, but there are 3 columns"),
+        ("A.,B.,C.,D.", "the row has 4 cells, but there are 3 columns"),
         ("A.,B.,['C.']", 'references start with "[" but are not a JSON list'),
-        ('"A" cat.,B.,', "quotes or cells out of order"),
+        ('"A" cat.,B.,', "not valid csv"),
     ],
 )
 def test_a_bad_line_of_cells_stops_no_other(tmp_path: Path, line: str, said: str) -> None:
@@ -242,7 +245,7 @@ def test_a_quote_that_is_never_closed_costs_its_own_line(tmp_path: Path) -> None
         problems = [row.problem for row in read(tmp_path, text, "rows.csv")]
         assert len(problems) == 2 + lines
         assert [at for at, problem in enumerate(problems) if problem] == [1]
-        assert str(problems[1]).startswith("line 3: quotes or cells out of order: unexpected end of data")
+        assert str(problems[1]).startswith("line 3: not valid csv: unexpected end of data")
     text = 'candidate,source\n"Open,s\nOne.,s\n"Quoted, too.",s\nTwo.,s\n'
     rows = read(tmp_path, text, "rows.csv")
     assert [row.problem is None for row in rows] == [False, True, True, True]
@@ -255,7 +258,7 @@ def test_a_cell_over_ten_lines_is_one_bad_row(tmp_path: Path) -> None:
         rows = read(tmp_path, f'candidate,source\n"{cell}",s\nNext.,s\n', "rows.csv")
         assert [row.problem is not None for row in rows] == [bad, False]
         if bad:
-            said = f"line 2: the row spans lines 2 to {1 + lines}, over 10; write such texts as jsonl"
+            said = f"line 2: the row spans lines 2 to {1 + lines}, more than 10; use jsonl for such texts"
             assert rows[0].problem == said
 
 
@@ -268,11 +271,11 @@ def test_an_opening_quote_in_tsv_swallows_nothing(tmp_path: Path, quote: str) ->
 
 def test_an_endless_line_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(formats, "LONGEST_LINE", 1000)
-    with pytest.raises(DataError, match="a line is longer than 1,000 characters"):
+    with pytest.raises(DataError, match="a line has over 1,000 characters"):
         read(tmp_path, b"\0" * 5000)
     good, last = read(tmp_path, '{"candidate": "A."}\n' + "x" * 5000)
     assert good.example.candidate == "A."
-    assert "a line is longer than 1,000" in str(last.problem)
+    assert "a line has over 1,000" in str(last.problem)
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs a device of zeros")
@@ -304,7 +307,7 @@ def test_a_time_that_python_cannot_hold_costs_its_own_row(tmp_path: Path) -> Non
     pq.write_table(pa.table({"candidate": ["A.", "B.", "C."], "scores.when": times}), path)
     rows = list(read_rows(path))
     assert [row.problem is None for row in rows] == [True, False, True]
-    assert str(rows[1].problem).startswith("row 2: a value that cannot be read: ")
+    assert str(rows[1].problem).startswith("row 2: unreadable value: ")
 
 
 def test_a_cell_may_be_longer_than_the_csv_library_likes(tmp_path: Path) -> None:
@@ -317,7 +320,7 @@ def test_a_cell_may_be_longer_than_the_csv_library_likes(tmp_path: Path) -> None
     [
         ("id;candidate\n1;A.\n", "no column 'candidate'; there are: 'id;candidate'; name it with --fields"),
         ("candidate,id,id\nA.,1,2\n", "column names must"),
-        ('"candidate" x\n', "column names cannot be read"),
+        ('"candidate" x\n', "cannot read the column names"),
     ],
 )
 def test_a_bad_header_ends_it(tmp_path: Path, text: str, said: str) -> None:
@@ -410,7 +413,7 @@ def test_a_gzip_file_cut_off_anywhere_loses_no_whole_row(tmp_path: Path) -> None
         assert [row.example.id for row in good] == [str(n + 1) for n in range(complete)]
         assert all(row.problem is None for row in good)
         assert f"after line {complete}: " in str(last.problem)
-        assert "damaged or cut off" in str(last.problem)
+        assert "damaged or truncated" in str(last.problem)
 
 
 def test_a_damaged_gzip_file_keeps_the_rows_before(tmp_path: Path) -> None:

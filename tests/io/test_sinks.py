@@ -185,15 +185,15 @@ def test_resuming_asks_for_the_same_run(tmp_path: Path) -> None:
     before = {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)}
     other = [ROWS[0], Row(Example("1", "Another text.")), *ROWS[2:]]
     for refused, says, asked in (
-        (UsageError, "is of another run: metrics .*version=1", {"metric": Counting(version=2)}),
-        (UsageError, "is of another run: spans null, now 3", {"spans": 3}),
-        (DataError, "rows 1 to 2 are not those that", {"rows": other}),
-        (DataError, "rows 3 to 4 are not those that", {"rows": ROWS[:3]}),
+        (UsageError, "belongs to another run: metrics .*version=1", {"metric": Counting(version=2)}),
+        (UsageError, "belongs to another run: spans null, now 3", {"spans": 3}),
+        (DataError, "rows 1 to 2 differ from the rows in", {"rows": other}),
+        (DataError, "rows 3 to 4 differ from the rows in", {"rows": ROWS[:3]}),
     ):
         with pytest.raises(refused, match=says):
             run(path, resume=True, **asked)
         assert {name: (tmp_path / name).read_bytes() for name in os.listdir(tmp_path)} == before
-    with pytest.raises(UsageError, match=r"holds 4 rows of a run that was stopped; --resume .*, --overwrite"):
+    with pytest.raises(UsageError, match=r"has 4 rows of an interrupted run; .* --resume, .* --overwrite"):
         run(path)
     run(path, overwrite=True, metric=Counting(version=2))
     assert b"version=2" in path.read_bytes()
@@ -205,10 +205,10 @@ def test_a_whole_file_is_kept_unless_told_otherwise(tmp_path: Path, name: str) -
     path = tmp_path / name
     run(path)
     data = path.read_bytes()
-    with pytest.raises(UsageError, match="is there already; --overwrite replaces it"):
+    with pytest.raises(UsageError, match="already exists; replace it with --overwrite"):
         run(path)
     for asked in ({"rows": ROWS[:-1]}, {"rows": [*ROWS, ROWS[0]]}, {"metric": Counting(version=2)}):
-        with pytest.raises(UsageError, match="is whole, but not of these rows and metrics"):
+        with pytest.raises(UsageError, match="is complete, but has other rows or metrics"):
             run(path, resume=True, **asked)
     assert path.read_bytes() == data
     with pytest.raises(KeyboardInterrupt):
@@ -225,7 +225,7 @@ def test_a_file_that_is_not_of_a_run_is_left_alone(tmp_path: Path) -> None:
         if log is not None:
             (tmp_path / "out.jsonl.part.log").write_bytes(log)
         for flag in ("resume", "overwrite", "spans"):
-            with pytest.raises(UsageError, match="is not of a run of gistmeter"):
+            with pytest.raises(UsageError, match="was not written by gistmeter"):
                 run(path, **dict[str, Any]({flag: True}))
         assert part.read_text() == "mine"
 
@@ -242,7 +242,7 @@ def test_an_empty_file_is_replaced_and_a_run_without_rows_leaves_nothing(tmp_pat
 
 def test_two_writers_of_one_file(tmp_path: Path) -> None:
     path = tmp_path / "out.jsonl"
-    with open_sink(str(path), Writing()), pytest.raises(UsageError, match="another run writes"):
+    with open_sink(str(path), Writing()), pytest.raises(UsageError, match="another run is writing"):
         run(path)
     run(path)
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_written_is_known_on_entering(tmp_path: Path, monkeypatch
     for path, error, says, writing in (
         (tmp_path / "out.docx", UsageError, r"must end in one of \.jsonl, ", {}),
         (tmp_path, DataError, "unknown format|is a folder", {}),
-        (tmp_path / "none/out.jsonl", DataError, "make the folder", {}),
+        (tmp_path / "none/out.jsonl", DataError, "there is no folder", {}),
         (given, UsageError, "is an input and would be replaced", {"inputs": [None, "-", str(given)]}),
         ("-", UsageError, "--resume needs a file", {"resume": True}),
     ):

@@ -56,7 +56,7 @@ def test_one_metric_has_its_figures_as_attributes() -> None:
 
 def test_several_metrics_must_be_told_apart() -> None:
     for name in ("mean", "low", "high", "n", "n_undefined", "scores", "signature"):
-        with pytest.raises(UsageError, match="this report has 2 metrics: speed, chrf; take one"):
+        with pytest.raises(UsageError, match="this report has 2 metrics: speed, chrf; select one"):
             getattr(REPORT, name)
     with pytest.raises(UsageError, match=r"no metric 'sped' in this report \(did you mean 'speed'"):
         REPORT["sped"]

@@ -293,9 +293,9 @@ def test_threads_wait_for_each_other() -> None:
 
 
 def test_unknown_languages_say_what_to_do() -> None:
-    with pytest.raises(UsageError, match=r"no language 'qq'; use xx for any other, or one of: af, .*, zh$"):
+    with pytest.raises(UsageError, match=r"no language 'qq'; use xx \(any .*\), or one of: af, .*, zh$"):
         word_spans("", "qq")
-    with pytest.raises(UsageError, match=r"'vi' yet: .*[Pp]yvi.*; or use language=xx$"):
+    with pytest.raises(UsageError, match=r"'vi' is not available: .*[Pp]yvi.*; or use language=xx$"):
         linguistic_ends("", "vi")
 
 

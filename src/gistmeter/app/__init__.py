@@ -1,1 +1,1 @@
-"""The command line and the web page: thin."""
+"""The command line."""

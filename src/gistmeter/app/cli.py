@@ -1,4 +1,4 @@
-"""The command line: parses, calls, and turns errors into one line and an exit code."""
+"""Parse the command line, run a command, and convert errors to one line and an exit code."""
 
 import argparse
 import math
@@ -47,14 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong without escapes that words of the command line may hold."""
+        """Print a usage error without escape sequences from the arguments."""
         super().error(plain(message))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="gistmeter",
-        description="Judge summaries and simplifications as people would, and show where they are wrong.",
+        description="Score summaries and simplifications with published metrics; show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
         "5 a gate failed, 130 interrupted, 143 terminated",
     )
@@ -86,24 +86,28 @@ def _add_score(commands: Commands) -> None:
     score = _add_command(
         commands,
         "score",
-        help="score rows of a file, or one pair of texts",
-        description="Score rows of a file (-i) or one pair of texts.",
+        help="score the rows of a file, or one pair of texts",
+        description="Score the rows of a file (-i) or one pair of texts.",
     )
     rows = score.add_argument_group("rows")
-    rows.add_argument("-i", "--input", metavar="FILE", help="jsonl, csv, tsv, parquet, .gz; - reads jsonl")
+    rows.add_argument(
+        "-i", "--input", metavar="FILE", help="input: jsonl, csv, tsv, parquet, .gz; - reads jsonl"
+    )
     rows.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        help="jsonl, csv, parquet, .gz: a line a row and metric; - prints jsonl",
+        help="output, one line per row and metric: jsonl, csv, parquet, .gz; - prints jsonl",
     )
     _add_fate(rows)
     _add_cache(rows, default="none")
     spans = rows.add_mutually_exclusive_group()
     spans.add_argument(
-        "--spans", metavar="WHICH", default="all", help="all (default), none or worst=N a score"
+        "--spans", metavar="WHICH", default="all", help="spans per score: all (default), none or worst=N"
     )
-    spans.add_argument("--no-spans", dest="spans", action="store_const", const="none", help="as --spans none")
+    spans.add_argument(
+        "--no-spans", dest="spans", action="store_const", const="none", help="same as --spans none"
+    )
     score.add_argument(
         "--explain",
         action="store_true",
@@ -111,15 +115,23 @@ def _add_score(commands: Commands) -> None:
     )
     pair = score.add_argument_group("one pair")
     for side in ("candidate", "source"):
-        pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
-        pair.add_argument(f"--{side}-text", metavar="TEXT", help=f"the {side} itself")
-    pair.add_argument("--reference", metavar="FILE", action="append", default=[], help="may be repeated")
-    pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
+        pair.add_argument(f"--{side}", metavar="FILE", help=f"file with the {side}")
+        pair.add_argument(f"--{side}-text", metavar="TEXT", help=f"the {side} as text")
+    pair.add_argument(
+        "--reference", metavar="FILE", action="append", default=[], help="file with a reference; repeatable"
+    )
+    pair.add_argument(
+        "--reference-text",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="a reference as text; repeatable",
+    )
     rows.add_argument(
         "--max-seconds-per-row",
         type=_above_zero,
         metavar="N",
-        help="give up on a row that takes a metric longer (checked between batches of a model)",
+        help="time limit per row and metric, checked between batches of a model",
     )
     _add_engine(score.add_argument_group("size"))
     _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
@@ -157,10 +169,10 @@ def _add_engine(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_fate(group: argparse._ArgumentGroup) -> None:
-    """Add what becomes of an output that is there already."""
+    """Add the options for an output that already exists."""
     fate = group.add_mutually_exclusive_group()
-    fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
-    fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+    fate.add_argument("--resume", action="store_true", help="continue an interrupted run")
+    fate.add_argument("--overwrite", action="store_true", help="replace an existing output")
 
 
 def _add_gates(group: argparse._ArgumentGroup) -> None:
@@ -181,14 +193,18 @@ def _add_gates(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
-    """Add where scores are kept."""
+    """Add the options for the cache of scores."""
     group.add_argument(
         "--cache",
         metavar="FILE_OR_FOLDER",
-        help=f"keep scores here, and score no text twice (default: {default})",
+        help=f"cache scores here, so that no text is scored twice (default: {default})",
     )
     group.add_argument(
-        "--cache-size", type=_positive, default=2048, metavar="MB", help="then the oldest go (default: 2048)"
+        "--cache-size",
+        type=_positive,
+        default=2048,
+        metavar="MB",
+        help="maximum size of the cache; the oldest scores are deleted (default: 2048)",
     )
 
 
@@ -197,15 +213,15 @@ def _add_benchmark(commands: Commands) -> None:
         commands,
         "benchmark",
         help="correlate metrics with human judgements",
-        description="Correlate metrics with the human judgements in rows' `scores`.",
+        description="Correlate metrics with the human judgements in the field `scores` of the rows.",
     )
-    benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human scores")
+    benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human judgements")
     benchmark.add_argument(
         "--scores",
         metavar="FILE",
         action="append",
         default=[],
-        help="csv or jsonl with id and columns of numbers, each a metric of your own; may be repeated",
+        help="csv, tsv or jsonl with ids and columns of your own scores; repeatable",
     )
     benchmark.add_argument(
         "--compare",
@@ -214,13 +230,13 @@ def _add_benchmark(commands: Commands) -> None:
         const="pooled",
         type=level_name,
         choices=LEVELS,
-        help="also test every two metrics against each other at this level (default: pooled);"
-        " --json OUT.json writes the differences to OUT.pairs.json",
+        help="also test the difference between each pair of metrics at this level (default: pooled);"
+        " --json OUT.json writes it to OUT.pairs.json",
     )
-    benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
-    _add_fate(benchmark.add_argument_group("an output that is there already"))
-    _add_cache(benchmark.add_argument_group("kept scores"), default="none")
-    for names in (("--suite",), ("--output", "-o")):  # of `reproduce`, before it was a command
+    benchmark.add_argument("--json", metavar="FILE", help="write all correlations here")
+    _add_fate(benchmark.add_argument_group("existing output"))
+    _add_cache(benchmark.add_argument_group("cached scores"), default="none")
+    for names in (("--suite",), ("--output", "-o")):  # old options, now of `reproduce`
         benchmark.add_argument(*names, help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
@@ -256,16 +272,22 @@ def _add_reproduce(commands: Commands) -> None:
     reproduce = _add_command(
         commands,
         "reproduce",
-        help="put the papers' tables beside what is measured",
-        description="Measure what a suite of papers' tables compares; write JSON, Markdown and pictures.",
+        help="reproduce the papers' tables",
+        description="Measure the results in a suite of the papers' tables; write JSON, Markdown and plots.",
     )
     reproduce.add_argument("suite", metavar="SUITE", help=f"{', '.join(SUITE_NAMES)}, or all")
-    reproduce.add_argument("--data", metavar="FOLDER", required=True, help="files of rows with human scores")
     reproduce.add_argument(
-        "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
+        "--data", metavar="FOLDER", required=True, help="folder of rows with human judgements"
     )
-    _add_cache(reproduce.add_argument_group("kept scores"), default="a file in the user's cache")
-    _add_common(reproduce, metrics="*")
+    reproduce.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        help="folder for JSON, Markdown and plots (default: out/benchmarks)",
+    )
+    _add_cache(reproduce.add_argument_group("cached scores"), default="a file in the user's cache folder")
+    reproduce.add_argument("metrics", metavar="METRIC", nargs="*", help="a metric to measure (default: all)")
+    _add_running(reproduce.add_argument_group("common"))
     reproduce.set_defaults(run=_run_reproduce)
 
 
@@ -292,12 +314,12 @@ def _add_report(commands: Commands) -> None:
 def _add_data(commands: Commands) -> None:
     data = commands.add_parser(
         "data",
-        help="list or fetch human judgements",
-        description="List the sets of human judgements that are known, or fetch some from their authors.",
+        help="list or fetch data sets of human judgements",
+        description="List the known data sets of human judgements, or download them from their authors.",
     )
     data.add_argument("action", nargs="?", choices=["list", "fetch"], default="list", help="list (default)")
-    data.add_argument("names", nargs="*", metavar="NAME", help="what to fetch")
-    data.add_argument("--quiet", action="store_true", help="no notes")
+    data.add_argument("names", nargs="*", metavar="NAME", help="data sets to fetch")
+    data.add_argument("--quiet", action="store_true", help="show no notes")
     data.add_argument("--debug", action="store_true", help="show a traceback when something fails")
     data.set_defaults(run=_run_data)
 
@@ -306,20 +328,25 @@ def _add_models(commands: Commands) -> None:
     models = commands.add_parser(
         "models",
         help="list, verify or fetch models",
-        description="List the models at hand, verify their files, or fetch the model of a preset.",
+        description="List the available models, verify their files, or download the model of a preset.",
     )
     models.add_argument(
         "action", nargs="?", choices=["list", "verify", "fetch"], default="list", help="list (default)"
     )
-    models.add_argument("name", nargs="?", metavar="PRESET", help="with fetch: base")
+    models.add_argument("name", nargs="?", metavar="PRESET", help="with fetch: the preset, base")
     models.add_argument(
-        "--from", dest="origin", metavar="FOLDER_OR_URL", help="with fetch: its files (default: the Hub)"
+        "--from",
+        dest="origin",
+        metavar="FOLDER_OR_URL",
+        help="with fetch: the source of the files (default: the Hugging Face Hub)",
     )
     models.add_argument(
-        "--dtype", choices=DTYPES[1:], help="with verify: print the share of predictions that change"
+        "--dtype",
+        choices=DTYPES[1:],
+        help="with verify: also print the share of predictions that this precision changes",
     )
     models.add_argument(
-        "--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)"
+        "--backend", default="auto", choices=BACKENDS, help="library that runs models (default: auto)"
     )
     models.add_argument("--debug", action="store_true", help="show a traceback when something fails")
     models.set_defaults(run=_run_models)
@@ -329,34 +356,55 @@ def _add_train(commands: Commands) -> None:
     train = commands.add_parser(
         "train",
         help="train a model by a recipe",
-        description="Train a model by a recipe. The same command again goes on where a run was stopped.",
+        description="Train a model by a recipe. To resume an interrupted run, run the same command again.",
         epilog=f"tasks of recipes: {', '.join(TASKS)}",
     )
-    train.add_argument("recipe", metavar="RECIPE.toml", help="see the folder recipes")
-    train.add_argument("--data", metavar="FOLDER", help="where its files are (default: its data.folder)")
-    train.add_argument("--output", metavar="FOLDER", help="where everything goes (default: out/RECIPE)")
-    train.add_argument("--steps", type=_positive, metavar="N", help="fewer steps than the recipe's: a trial")
+    train.add_argument("recipe", metavar="RECIPE.toml", help="a recipe; see the folder recipes")
+    train.add_argument(
+        "--data", metavar="FOLDER", help="folder of the data files (default: data.folder in the recipe)"
+    )
+    train.add_argument("--output", metavar="FOLDER", help="folder for the results (default: out/RECIPE)")
+    train.add_argument("--steps", type=_positive, metavar="N", help="number of steps, for a trial run")
     train.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
     train.add_argument("--debug", action="store_true", help="show a traceback when something fails")
     train.set_defaults(run=_run_train)
 
 
 def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
-    parser.add_argument("metrics", metavar="METRIC", nargs=metrics, help="a metric, see below")
+    parser.add_argument("metrics", metavar="METRIC", nargs=metrics, help="a metric; see below")
     group = parser.add_argument_group("common")
-    group.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
-    group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
-    group.add_argument("--preset", default="mini", help="mini (default, offline), paper, or a metric's own")
-    group.add_argument("--model", metavar="PATH_OR_ID", help="a folder, or a Hub id[@revision]")
-    group.add_argument("--dimension", metavar="NAME", help="the quality asked for (maskeval): fluency, …")
-    group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
-    group.add_argument("--dtype", default="fp32", choices=DTYPES, help="precision; int8 is OpenVINO's")
-    group.add_argument("--backend", default="auto", choices=BACKENDS, help="what runs models (default: auto)")
-    group.add_argument("--batch-tokens", type=_positive, metavar="N", help="tokens through a model at once")
     group.add_argument(
-        "--cache-mb", type=_not_negative, default=256, metavar="N", help="of encoded texts kept"
+        "--fields", metavar="FIELD=COLUMN,…", default="", help="columns that hold fields under other names"
     )
-    group.add_argument("--seed", type=_not_negative, default=0, help="of the bootstrap")
+    group.add_argument(
+        "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe): fluency, …"
+    )
+    _add_running(group)
+
+
+def _add_running(group: argparse._ArgumentGroup) -> None:
+    """Add the options that choose models and the way they run."""
+    group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
+    group.add_argument(
+        "--preset", default="mini", help="mini (default, offline), paper, or another of the metric"
+    )
+    group.add_argument("--model", metavar="PATH_OR_ID", help="model folder, or Hub id[@revision]")
+    group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
+    group.add_argument("--dtype", default="fp32", choices=DTYPES, help="precision; int8 requires OpenVINO")
+    group.add_argument(
+        "--backend", default="auto", choices=BACKENDS, help="library that runs models (default: auto)"
+    )
+    group.add_argument(
+        "--batch-tokens", type=_positive, metavar="N", help="maximum number of tokens per batch"
+    )
+    group.add_argument(
+        "--cache-mb",
+        type=_not_negative,
+        default=256,
+        metavar="N",
+        help="MB of encoded texts in memory (default: 256)",
+    )
+    group.add_argument("--seed", type=_not_negative, default=0, help="seed of the bootstrap (default: 0)")
     group.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
     group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
 
@@ -364,7 +412,7 @@ def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
 def _positive(text: str) -> int:
     number = _not_negative(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is not above 0")
+        raise argparse.ArgumentTypeError(f"{number} is not above 0; give at least 1")
     return number
 
 
@@ -408,7 +456,7 @@ def _run_score(arguments: argparse.Namespace) -> int:
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
     if arguments.suite or arguments.output:
-        raise UsageError("suites have a command: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
+        raise UsageError("to run a suite, use: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     from gistmeter.app.commands.benchmark import run
 
     return run(arguments)

@@ -1,6 +1,7 @@
-"""How a command ends: one line on standard error and an exit code, whatever happens to it."""
+"""End a command with one line on standard error and an exit code, for any error or signal."""
 
 import errno
+import io
 import os
 import signal
 import sys
@@ -14,29 +15,29 @@ from gistmeter.report.plain import plain
 
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a write. Files name themselves in theirs, so one without a name is of a standard stream."""
+"""Error codes of a failed write. An error without a file name is about a standard stream."""
 
 
 class Terminated(KeyboardInterrupt):
-    """The process was asked to end (SIGTERM); it is dealt with as Ctrl-C is."""
+    """The process received SIGTERM; handled like Ctrl-C."""
 
 
 def prepare() -> bool:
-    """Make the standard streams fit to write any text; return whether there is a standard output."""
+    """Configure the standard streams to write any text; return whether there is a standard output."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     if sys.stdout is None:
-        say("gistmeter: standard output is closed; send it to a file, or to /dev/null")
+        say("gistmeter: standard output is closed; redirect it to a file or to /dev/null")
         return False
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a test or a notebook may have put something else there
+        if isinstance(stream, io.TextIOWrapper):  # a test or a notebook may replace the stream
             stream.reconfigure(errors="replace" if stream is sys.stdout else "backslashreplace")
     return True
 
 
 @contextmanager
 def ending_cleanly() -> Iterator[None]:
-    """Turn SIGTERM into an exception for as long as the command runs."""
+    """Convert SIGTERM to an exception while the block runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -52,13 +53,13 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 
 def ended(error: BaseException) -> int:
-    """Say why a command ended, and return its exit code."""
+    """Print the reason why a command ended, and return its exit code."""
     if isinstance(error, KeyboardInterrupt):
         terminated = isinstance(error, Terminated)
         say(f"gistmeter: {'terminated' if terminated else 'interrupted'}")
         return TERMINATED if terminated else INTERRUPTED
     if isinstance(error, BrokenPipeError):
-        _let_go()  # the reader of the output has gone, as `head` does
+        _let_go()  # the reader closed the pipe, as `head` does
         return FAILED
     if isinstance(error, GistmeterError):
         say(f"gistmeter: {error}")
@@ -82,7 +83,11 @@ def _unexpected(error: BaseException) -> int:
 
 
 def _let_go(*, only_if_full: bool = False) -> bool:
-    """Throw away what standard output does not take, or Python complains at exit; return whether it did."""
+    """Redirect an unwritable standard output to the null device, to avoid an error at exit.
+
+    Returns:
+        Whether it was redirected.
+    """
     if only_if_full:
         with suppress(OSError, ValueError):
             sys.stdout.flush()
@@ -93,6 +98,6 @@ def _let_go(*, only_if_full: bool = False) -> bool:
 
 
 def say(text: str) -> None:
-    """Print one line on standard error, without escapes; where that is closed or full, nothing."""
+    """Print one line on standard error, without escape sequences; ignore a closed or full stream."""
     with suppress(OSError):
         print(plain(text), file=sys.stderr, flush=True)  # noqa: T201

@@ -1,4 +1,4 @@
-"""The figures of a benchmark on their way into a file, and the scores that let a stopped run go on."""
+"""Write the results of a benchmark, and cache scores so that an interrupted run can resume."""
 
 import argparse
 import json
@@ -19,19 +19,19 @@ Labelled = Sequence[tuple[str, Metric]]
 
 
 class FiguresFile:
-    """Takes the figures when all are there; until then, the scores are kept beside.
+    """The output files of a benchmark, with a cache of scores until they are complete.
 
     Args:
-        name: The file for the figures; None if they are only printed.
-        pairs: The file for differences between metrics; None if there are none.
-        cache: Keeps the scores, if anything does.
+        name: The file for correlations; None to print them only.
+        pairs: The file for differences between metrics; None if they are not computed.
+        cache: The cache of scores; None for no cache.
     """
 
     def __init__(self, name: str | None, pairs: str | None, cache: ScoreCache | None) -> None:
         self._name, self._pairs, self._cache = name, pairs, cache
 
     def kept(self, metrics: Labelled) -> Labelled:
-        """Return metrics that do not score again what a run before has scored."""
+        """Return the metrics, wrapped to use the cache."""
         if self._cache is None:
             return metrics
         return [(label, Kept(metric, self._cache, spans=False)) for label, metric in metrics]
@@ -48,19 +48,21 @@ class FiguresFile:
 def open_figures(
     name: str | None, inputs: Sequence[files.AnyPath], arguments: argparse.Namespace
 ) -> Iterator[FiguresFile]:
-    """Check that figures can be written, and keep other runs from doing so.
+    """Check that the output files can be written, and lock them against other runs.
 
-    Scores are kept in `--cache`, or beside the figures until these are whole: in `NAME.part`.
+    Scores are cached in `--cache`, or otherwise in `NAME.part` until the output is complete.
 
     Raises:
-        UsageError: If the file is an input, is there already, or another run writes it.
-        DataError: If it cannot be written.
+        UsageError: If the file is an input, already exists, or is being written by another run.
+        DataError: If the file cannot be written.
     """
 
     def say(text: str) -> None:
         note(arguments, text)
 
-    given = arguments.cache and ScoreCache(arguments.cache, megabytes=arguments.cache_size, note=say)
+    given = None
+    if arguments.cache:
+        given = ScoreCache(arguments.cache, megabytes=arguments.cache_size, note=say)
     if name is None:
         yield FiguresFile(None, None, given)
         return
@@ -82,7 +84,7 @@ def open_figures(
 
 @contextmanager
 def _beside(path: str, say: Callable[[str], None], *, fresh: bool) -> Iterator[ScoreCache]:
-    """Keep scores for as long as the run has not ended well."""
+    """Cache scores in a file; delete it when the block ends without an error."""
     cache = ScoreCache(path, note=say)
     if fresh:
         cache.clear()
@@ -92,19 +94,19 @@ def _beside(path: str, say: Callable[[str], None], *, fresh: bool) -> Iterator[S
         if cache.is_empty():
             cache.remove()
         else:
-            say(f"gistmeter: scores of the run that was stopped are in {path}; --resume goes on with them")
+            say(f"gistmeter: scores of the interrupted run are in {path}; continue with --resume")
         raise
     cache.remove()
 
 
 def _check_free(name: str, beside: str, arguments: argparse.Namespace) -> None:
-    """Refuse what would be lost; the flags say what is meant."""
+    """Raise UsageError if the run would lose existing results and neither flag is set."""
     if arguments.overwrite or arguments.resume:
         return
     if files.is_filled(name):
-        raise UsageError(f"{name} is there already; --overwrite replaces it")
+        raise UsageError(f"{name} already exists; replace it with --overwrite")
     if files.is_filled(beside):
         raise UsageError(
-            f"{beside} holds scores of a run that was stopped; --resume goes on with them, "
-            "--overwrite starts again"
+            f"{beside} has scores of an interrupted run; continue it with --resume, "
+            "or start again with --overwrite"
         )

@@ -1,6 +1,7 @@
-"""Notes of a run: what is logged to the logger `gistmeter`, shown on standard error."""
+"""Show the messages of the logger `gistmeter` on standard error."""
 
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,13 +12,16 @@ LOG = logging.getLogger("gistmeter")
 
 class _Lines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a note without escapes; a closed or full standard error stops nothing."""
-        say(self.format(record))
+        """Print a message on a line of its own, without escapes; ignore a closed or full standard error."""
+        from tqdm import tqdm
+
+        with tqdm.external_write_mode(file=sys.stderr):  # clears a progress bar, then draws it again
+            say(self.format(record))
 
 
 @contextmanager
 def notes_on_stderr(*, quiet: bool) -> Iterator[None]:
-    """Show notes on standard error; if quiet, only warnings."""
+    """Show messages on standard error while the block runs; if quiet, only warnings."""
     handler = _Lines()
     level = LOG.level
     LOG.addHandler(handler)

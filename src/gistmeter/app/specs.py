@@ -1,4 +1,4 @@
-"""What the commands share: where models run, which metrics are asked for, and notes."""
+"""Shared code of the commands: build metrics and the runtime, and log notes."""
 
 import argparse
 import logging
@@ -15,13 +15,13 @@ LOG = logging.getLogger("gistmeter")
 METRIC_HELP = f"""\
 metrics:
   {", ".join(catalog.METRICS)}
-  all: every one of these that has a model here, and those of other installed packages
+  all: every metric whose model is available, including metrics of other installed packages
   Options follow a colon: speed:against=source,match=optimal
 """
 
 
 def runtime_of(arguments: argparse.Namespace) -> "Runtime":
-    """Return where and how the command line asks models to run."""
+    """Return the runtime that the command line selects."""
     from gistmeter.models.run.runtime import Runtime
 
     return Runtime(
@@ -35,7 +35,7 @@ def runtime_of(arguments: argparse.Namespace) -> "Runtime":
 
 
 def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
-    """Build the metrics a command line asks for, each with its label: the text that named it."""
+    """Build the metrics of the command line; return each with its spec as label."""
     metrics = catalog.load_all(
         arguments.metrics,
         dimension=arguments.dimension,
@@ -63,6 +63,6 @@ def plan_of(arguments: argparse.Namespace) -> "Plan":
 
 
 def note(arguments: argparse.Namespace, text: str) -> None:
-    """Log a note, which the command line shows on standard error unless asked to be quiet."""
+    """Log a note, which appears on standard error unless --quiet is set."""
     if not arguments.quiet:
         LOG.info(text)

@@ -1,1 +1,1 @@
-"""The words of gistmeter: standard library and numpy only."""
+"""Data types, errors and the metric protocol; depends on the standard library and numpy only."""

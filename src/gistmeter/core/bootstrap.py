@@ -1,4 +1,4 @@
-"""Bootstrap intervals: groups of rows drawn with replacement."""
+"""Bootstrap intervals that resample groups of rows with replacement."""
 
 import math
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ def group_weights(groups: Sequence[str], *, resamples: int, seed: int) -> NDArra
     """Draw groups with replacement and count how often each row is drawn.
 
     Args:
-        groups: The group of each of n rows.
-        resamples: How many times to draw.
-        seed: Makes the draw repeatable.
+        groups: The group of each row, length n.
+        resamples: The number of bootstrap samples.
+        seed: Seed of the random generator.
 
     Returns:
         Counts of shape (resamples, n).
@@ -48,7 +48,7 @@ def draw_means(values: NDArray[np.float64], groups: Sequence[str], *, seed: int)
     sums = np.bincount(member, weights=values)
     sizes = np.bincount(member)
     means = []
-    # In slices, so that a million documents fit into memory.
+    # Draws in slices, so that a million documents fit into memory.
     step = max(1, DRAWN_AT_ONCE // len(names))
     for start in range(0, RESAMPLES, step):
         drawn = draw_groups(len(names), resamples=min(step, RESAMPLES - start), seed=seed + start)

@@ -1,4 +1,4 @@
-"""Pearson's correlation, for whatever learns from people's judgements or draws them."""
+"""Pearson's correlation, for training and for figures."""
 
 import math
 
@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 
 def pearson(values: ArrayLike, judgements: ArrayLike) -> float:
-    """Return Pearson's r of two columns (n,); NaN for fewer than two rows and where one side does not vary.
+    """Return Pearson's r of two columns of shape (n,); NaN for fewer than two rows or a constant column.
 
-    Figures that are reported go through `bench.stats.correlate`, which also tells rounding from a difference.
+    Reported results use `bench.stats.correlate`, which also treats differences due to rounding as ties.
 
     >>> round(pearson([1, 2, 3], [1, 2, 6]), 3), pearson([1, 1], [2, 3])
     (0.945, nan)

@@ -1,4 +1,4 @@
-"""How long a piece of work may take: set around it, and checked between batches of a model."""
+"""Time limits for a block of code, checked between batches of a model."""
 
 import time
 from collections.abc import Iterator
@@ -11,14 +11,17 @@ _END: ContextVar[float | None] = ContextVar("deadline", default=None)
 
 
 class OverTime(GistmeterError):
-    """Work that took longer than it may."""
+    """The time limit of the enclosing `deadline` is exceeded."""
 
 
 @contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
-    """Let the work inside raise `OverTime` once it has taken so many seconds; None for no limit.
+    """Limit the time of a block: model code in it raises `OverTime` after that many seconds.
 
-    A batch that runs already is not interrupted, nor is work without a model.
+    The limit is checked between batches. It does not interrupt a running batch, or code without a model.
+
+    Args:
+        seconds: The limit; None for no limit.
     """
     token = _END.set(None if seconds is None else time.monotonic() + seconds)
     try:
@@ -28,10 +31,10 @@ def deadline(seconds: float | None) -> Iterator[None]:
 
 
 def check_deadline() -> None:
-    """Raise `OverTime` if the time is over that the caller has set.
+    """Check the time limit that the caller set with `deadline`.
 
     Raises:
-        OverTime: If it is.
+        OverTime: If the limit is exceeded.
     """
     end = _END.get()
     if end is not None and time.monotonic() > end:

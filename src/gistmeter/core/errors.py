@@ -1,4 +1,4 @@
-"""Every error gistmeter raises on purpose, and the exit code each one ends the command line with.
+"""The errors that gistmeter raises, with the exit code of the command line for each.
 
 ```
 GistmeterError          1  something failed
@@ -6,21 +6,21 @@ GistmeterError          1  something failed
 ├── MissingExtra        2  an optional dependency that is not installed
 ├── DataError           3  bad or missing data
 │   ├── BadRow             a row that cannot be read
-│   └── MissingField       a field that the metric needs
+│   └── MissingField       a field that the metric requires
 └── ModelError          4  model not available
-    ├── ModelNotFound      neither on disk nor to be fetched
+    ├── ModelNotFound      not on disk, and not downloadable
     ├── BadModel           found, but damaged, unsafe or of the wrong kind
-    └── NotFinite          gives numbers that are not finite
+    └── NotFinite          returns numbers that are not finite
 ```
 
-Each message is one line that says what to do next.
+Each message is one line that says what is wrong and what to do.
 """
 
 from typing import ClassVar
 
 
 class GistmeterError(Exception):
-    """Base class; `exit_code` is what the command line ends with."""
+    """Base class; `exit_code` is the exit code of the command line."""
 
     exit_code: ClassVar[int] = 1
 
@@ -53,7 +53,7 @@ class BadRow(DataError):
 
 
 class MissingField(DataError):
-    """A field that the metric needs and no row has."""
+    """A field that the metric requires and no row has."""
 
 
 class ModelError(GistmeterError):
@@ -63,7 +63,7 @@ class ModelError(GistmeterError):
 
 
 class ModelNotFound(ModelError):
-    """A model that is neither on disk nor to be fetched."""
+    """A model that is not on disk and cannot be downloaded."""
 
 
 class BadModel(ModelError):
@@ -71,4 +71,4 @@ class BadModel(ModelError):
 
 
 class NotFinite(ModelError):
-    """A model whose numbers for a text are not finite; metrics make it the problem of that row."""
+    """A model that returns NaN or infinity for a text; metrics report it as the problem of that row."""

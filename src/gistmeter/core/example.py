@@ -1,4 +1,4 @@
-"""One text to score, with the texts it is compared with."""
+"""The `Example` type: a text to score, with its source and references."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Need = Literal["source", "references"]
 
 
 class _NotGiven(str):
-    """The candidate of an Example that was made without one; differs from an empty text."""
+    """Marks an Example that is created without a candidate; differs from an empty text."""
 
     __slots__ = ()
 
@@ -19,7 +19,7 @@ _NOT_GIVEN = _NotGiven()
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value stands for a missing one: None, NaN, or what pandas writes for them.
+    """Return whether a value is a missing value: None, NaN, or pandas' NA and NaT.
 
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
@@ -33,22 +33,22 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A candidate text and what is known about it.
+    """A candidate text with the texts and labels that belong to it.
 
-    A missing text (None or NaN) is accepted: a missing candidate or reference becomes an empty text, which
-    a metric reports as the problem of this example.
+    A missing candidate or reference (None or NaN) becomes an empty text; a metric that requires it reports
+    a problem for this example.
 
     Args:
-        id: Names the row; returned with its score. `gistmeter.score` numbers examples without an id by
+        id: Identifies the row; returned with its score. `gistmeter.score` numbers examples without an id by
             their position, from 1.
         candidate: The summary or simplification to score.
-        source: The text it was made from.
-        references: Texts that people wrote for the same source.
-        system: The system that wrote the candidate; groups rows at system level.
-        doc_id: The document that the row is about; groups rows at document level and in bootstraps.
+        source: The text that the candidate summarizes or simplifies.
+        references: Human-written summaries or simplifications of the same source.
+        system: The system that wrote the candidate; groups rows for system-level correlation.
+        doc_id: The document of the source; groups rows for summary-level correlation and in bootstraps.
 
     Raises:
-        TypeError: If there is no candidate, a text is not a string, or `references` is one text.
+        TypeError: If there is no candidate, a text is not a string, or `references` is a single string.
 
     >>> Example("1", "A cat sat.", references=["A cat was sitting."]).references
     ('A cat was sitting.',)
@@ -68,7 +68,7 @@ class Example:
             raise TypeError("an Example needs a candidate; write Example(candidate=TEXT)")
         references: object = self.references  # a caller without a type checker may pass anything
         if isinstance(references, str) and references:
-            raise TypeError("references must be a list of texts, not one text")
+            raise TypeError("references must be a list of texts, not one text; write references=[TEXT]")
         given = () if is_missing(references) else self.references
         known = {
             "id": _label(self.id) or "",
@@ -82,10 +82,10 @@ class Example:
             object.__setattr__(self, name, value)
         for side, _, text in self.texts():
             if not isinstance(text, str):
-                raise TypeError(f"{side} must be a text, not {type(text).__name__}")
+                raise TypeError(f"{side} must be a string, not {type(text).__name__}")
 
     def texts(self) -> Iterator[tuple[Side, int, str]]:
-        """Yield every text of the example as (side, index among the references or 0, text)."""
+        """Yield each text as (side, index, text); the index counts references and is 0 for other sides."""
         yield "candidate", 0, self.candidate
         if self.source is not None:
             yield "source", 0, self.source

@@ -1,4 +1,4 @@
-"""Levels of correlation with people: over all rows, within each document, between systems."""
+"""Levels of correlation with human judgements: pooled (all rows), summary (per document), system."""
 
 from typing import Literal
 
@@ -7,11 +7,11 @@ from gistmeter.core.errors import UsageError
 Level = Literal["pooled", "summary", "system"]
 LEVELS: tuple[Level, ...] = ("pooled", "summary", "system")
 ALIASES: dict[str, Level] = {"flat": "pooled", "document": "summary"}
-"""Names that earlier versions wrote, which commands and readers of files still take."""
+"""Names from earlier versions, still accepted in commands and files."""
 
 
 def level_name(text: str) -> Level:
-    """Return the level that a name, or an earlier name of it, means.
+    """Return the level for a name or alias.
 
     Raises:
         UsageError: If there is no such level.

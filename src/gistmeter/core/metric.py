@@ -1,4 +1,4 @@
-"""What a metric is, and the guard that keeps one bad example from costing the others."""
+"""The metric protocol, and input checks that all metrics share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -12,11 +12,11 @@ from gistmeter.core.signature import Signature
 
 @runtime_checkable
 class Metric(Protocol):
-    """Scores examples one by one.
+    """Scores each example independently.
 
-    The law: `score` returns one score an example, in the same order, and
-    `score(a + b) == score(a) + score(b)` to float tolerance. Nothing about a corpus is computed
-    inside a call, so a cache, a chunk loop and a cluster are plain wrappers.
+    Contract: `score` returns one score per example, in the same order, and
+    `score(a + b) == score(a) + score(b)` to float tolerance. A call computes no corpus statistics, so
+    caching, chunking and distribution cannot change a score.
     """
 
     @property
@@ -25,22 +25,22 @@ class Metric(Protocol):
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The fields an example must have besides its candidate."""
+        """The fields that an example requires besides its candidate."""
 
     @property
     def signature(self) -> Signature:
-        """Everything that decides the number."""
+        """Everything that determines the scores."""
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score every example; one that cannot be scored gets its problem instead of a value."""
+        """Score every example; an example that cannot be scored gets a problem instead of a value."""
 
 
 @runtime_checkable
 class Asking(Protocol):
-    """A metric whose cost can be told before: by how many words it asks its model for."""
+    """A metric that can estimate its cost: the number of words that its model predicts."""
 
     def words_asked(self, example: Example, /) -> int:
-        """Estimate how many; cheap, and right within a factor of two."""
+        """Estimate the number of predicted words, cheaply and within a factor of two."""
 
 
 def score_sound(
@@ -48,18 +48,18 @@ def score_sound(
     needs: tuple[Need, ...],
     score: Callable[[Sequence[Example]], list[Score]],
 ) -> list[Score]:
-    """Score the sound examples; give each of the others the reason why it has no value.
+    """Score the valid examples; return an undefined score with a problem for each of the others.
 
-    Every metric scores through this guard, so that missing fields, empty texts and broken Unicode
-    end the same way everywhere. Empty references beside good ones are left out and flagged.
+    Every metric calls this function, so that missing fields, empty texts and invalid Unicode have the same
+    result everywhere. Empty references next to non-empty ones are removed and flagged.
 
     Args:
-        examples: As the user gave them.
-        needs: The fields that must be there and not empty.
-        score: Scores sound examples: nothing it needs is missing or empty.
+        examples: The examples as the user gave them.
+        needs: The required fields, which must be present and not empty.
+        score: Scores valid examples, in which every required field is present and not empty.
 
     Returns:
-        One score an example, in the order given.
+        One score per example, in the order given.
     """
     problems = [_problem(example, needs) for example in examples]
     sound = [e for e, problem in zip(examples, problems, strict=True) if problem is None]
@@ -71,9 +71,9 @@ def score_sound(
 def _score_each(
     examples: Sequence[Example], score: Callable[[Sequence[Example]], list[Score]]
 ) -> list[Score]:
-    """Score examples; halve them where the model's numbers are not finite, until those are alone.
+    """Score examples; if the model returns non-finite numbers, bisect to find the affected examples.
 
-    A model stops at its first such batch, so this costs little also where every number is one.
+    A model stops at its first non-finite batch, so bisecting is cheap even if all examples are affected.
     """
     try:
         return score(examples)
@@ -85,7 +85,7 @@ def _score_each(
 
 
 def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:
-    """Return the undefined score of an example that cannot be scored, or None if it can."""
+    """Return the undefined score of an invalid example; None for a valid one."""
     for side, _, text in example.texts():
         try:
             text.encode()
@@ -101,7 +101,7 @@ def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:
             return Score.undefined(example.id, f"the row has no {need}")
         if not any(text.strip() for text in given):
             flag = Flag("empty_side", "reference" if need == "references" else "source")
-            return Score.undefined(example.id, f"nothing but white space in {need}", (flag,))
+            return Score.undefined(example.id, f"{need} has only white space", (flag,))
     return None
 
 
@@ -117,7 +117,7 @@ def _without_empty_references(example: Example) -> Example:
 
 
 def _restore(example: Example, score: Score) -> Score:
-    """Flag the references that were left out, and count the others as the user does."""
+    """Flag the removed references, and map reference indices back to the user's numbering."""
     kept = _kept(example)
     if len(kept) == len(example.references):
         return score

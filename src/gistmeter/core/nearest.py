@@ -1,16 +1,16 @@
-"""The known name that is nearest to an unknown one, for error messages."""
+"""Suggest the most similar known name in error messages."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known name most like a misspelled one, or None if none is like it.
+    """Return the known name most similar to a misspelled one; None if none is similar enough.
 
     Args:
-        name: What the user wrote.
+        name: The name that the user wrote.
         known: The names that exist.
-        cutoff: The least similarity, from 0 to 1 (`difflib.SequenceMatcher.ratio`).
+        cutoff: The minimum similarity, from 0 to 1 (`difflib.SequenceMatcher.ratio`).
 
     >>> nearest("refrences", ["source", "references"])
     'references'
@@ -20,7 +20,7 @@ def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the part of an error message that suggests the nearest name; empty if there is none.
+    """Return the part of an error message that suggests the most similar name; empty if there is none.
 
     >>> did_you_mean("clozee", ["speed", "cloze"]), did_you_mean("xyz", ["speed"])
     (" (did you mean 'cloze'?)", '')

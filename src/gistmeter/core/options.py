@@ -1,4 +1,4 @@
-"""Options of a metric: a frozen dataclass, filled from Python values or from the text of a command line."""
+"""Build a metric's options, a frozen dataclass, from Python values or command-line text."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from gistmeter.core.nearest import did_you_mean
 
 T = TypeVar("T")
 WORDS = ("preset", "model", "device", "dtype", "backend", "batch_tokens", "cache_mb", "runtime", "options")
-"""What `gistmeter.load` and the command line know besides the options of a metric."""
+"""Keywords of `gistmeter.load` and the command line that are not options of a metric."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A model and how it is asked.
+    """A model with the options that suit it.
 
     Args:
-        model: Its name.
-        options: What is otherwise than a metric's own defaults, unless the caller says how.
+        model: The name of the model.
+        options: Values that replace a metric's defaults; the caller's options take precedence.
     """
 
     model: str
@@ -30,11 +30,11 @@ def options_from(cls: type[T], given: Mapping[str, object]) -> T:
     """Build an options dataclass from names and values.
 
     Args:
-        cls: A dataclass whose fields are Literal, bool, int, float, str, or one of these or None.
+        cls: A dataclass whose fields have the type Literal, bool, int, float or str, or one of these or None.
         given: Values of the field's type, or their text.
 
     Raises:
-        UsageError: If a name or a value is not one of those that exist; the message lists them.
+        UsageError: If a name or a value does not exist; the message lists those that exist.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Options:
@@ -50,7 +50,7 @@ def options_from(cls: type[T], given: Mapping[str, object]) -> T:
     for name in given:
         if name not in hints:
             hint = did_you_mean(name, [*hints, *WORDS])
-            raise UsageError(f"no option {name!r} here{hint}; there are: {', '.join(hints) or 'none'}")
+            raise UsageError(f"no option {name!r}{hint}; there are: {', '.join(hints) or 'none'}")
     return cls(**{name: _convert(name, value, hints[name]) for name, value in given.items()})
 
 
@@ -58,7 +58,7 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
     """Return a metric's preset.
 
     Raises:
-        UsageError: If it has none of that name; the message lists those it has.
+        UsageError: If the metric has no preset of that name; the message lists those it has.
     """
     if name not in presets:
         raise UsageError(f"{metric} has no preset {name!r}; there are: {', '.join(presets)}")
@@ -68,10 +68,10 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
 def options_given(options: object) -> dict[str, object]:
     """Return the names and values of options, given as a mapping or as a metric's options dataclass.
 
-    A dataclass says everything: all of its fields are given, also those at their defaults.
+    For a dataclass, the result has all fields, including those at their defaults.
 
     Raises:
-        UsageError: If it is neither.
+        UsageError: If `options` is neither a mapping nor a dataclass instance.
     """
     if options is None:
         return {}
@@ -83,7 +83,7 @@ def options_given(options: object) -> dict[str, object]:
 
 
 def options_text(options: Any) -> dict[str, str]:  # noqa: ANN401 - any dataclass instance
-    """Return the options as texts, for a signature."""
+    """Return the options as strings, for a signature."""
     return {field.name: str(getattr(options, field.name)) for field in dataclasses.fields(options)}
 
 

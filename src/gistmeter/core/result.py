@@ -1,4 +1,4 @@
-"""The scores of one metric over many examples, with their mean and its interval."""
+"""The `MetricResult` type: one metric's scores, with their mean and its confidence interval."""
 
 import math
 from collections.abc import Sequence
@@ -15,16 +15,16 @@ from gistmeter.core.signature import Signature
 
 @dataclass(frozen=True, slots=True)
 class MetricResult:
-    """The scores of one metric, and their mean.
+    """The scores of one metric, with their mean and its interval.
 
     Args:
-        signature: What decided the numbers.
-        scores: One an example, in input order.
-        mean: Over the examples that have a value; NaN if none has.
+        signature: The metric's signature.
+        scores: One score per example, in input order.
+        mean: The mean over the examples that have a value; NaN if none has one.
         low: Lower end of the 95 % bootstrap interval of the mean.
-        high: Upper end.
-        n: How many examples have a value.
-        n_undefined: How many have none.
+        high: Upper end of the interval.
+        n: The number of examples with a value.
+        n_undefined: The number of examples without a value.
     """
 
     signature: Signature
@@ -44,14 +44,14 @@ class MetricResult:
         *,
         seed: int = 0,
     ) -> "MetricResult":
-        """Sum up scores.
+        """Compute the mean and its interval from scores.
 
         Args:
-            signature: What decided the numbers.
-            scores: One an example.
+            signature: The metric's signature.
+            scores: One score per example.
             groups: The document of each score; rows of one document are resampled together.
-                A row without one is a document of its own.
-            seed: Of the bootstrap.
+                A row without a document is a group of its own.
+            seed: Seed of the bootstrap.
         """
         values = np.array([score.value for score in scores], dtype=np.float64)
         mean, low, high = mean_of(values, groups, seed=seed)

@@ -1,4 +1,4 @@
-"""One input row: an example, and what people said of it."""
+"""The `Row` type: an example with its human judgements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from gistmeter.core.example import Example
 
 FIELDS = ("id", "candidate", "source", "references", "system", "doc_id", "scores")
-"""The fields of a row, in the order in which documents list them."""
+"""The fields of a row, in the order in which error messages list them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +14,10 @@ class Row:
     """One row of an input file.
 
     Args:
-        example: What to score. A row that could not be read is called "line 12" and has no text.
-        scores: Human judgements by dimension, all of them finite.
-        problem: Why the row could not be read; None if it could.
+        example: The example to score. For an unreadable row, its id is the position ("line 12") and its
+            candidate is empty.
+        scores: Human judgements by dimension; all are finite.
+        problem: The reason why the row could not be read; None if it was read.
     """
 
     example: Example

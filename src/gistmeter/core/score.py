@@ -1,4 +1,4 @@
-"""The one result type: a number, its parts, and where in the text it comes from."""
+"""The `Score` type: a value with its components, and the text spans that explain it."""
 
 import math
 from collections.abc import Mapping
@@ -9,16 +9,16 @@ from gistmeter.core.example import Side
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of the user's own text and what the metric thinks of it.
+    """A span of the user's text with its own score.
 
     Args:
-        side: Which text it lies in.
-        start: First character.
-        end: One past the last character.
-        value: The stretch's own score, on the metric's scale; NaN if it has none.
-        weight: Its share in the mean over its side, before normalising; at least 0.
-        note: What the model said: the best match, the predicted words.
-        index: Which reference, counted from 0; 0 on the other sides.
+        side: The text that contains the span.
+        start: Offset of the first character.
+        end: Offset after the last character.
+        value: The span's own score, on the metric's scale; NaN if it has none.
+        weight: Its weight in the mean over its side, before normalization; at least 0.
+        note: The model's output for the span: the best match, or the predicted words.
+        index: The index of the reference, counted from 0; 0 on the other sides.
     """
 
     side: Side
@@ -32,14 +32,14 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Something a reader of the score should know.
+    """A warning about a score, such as truncated input.
 
     Args:
         name: `truncated`, `empty_side`, `degenerate`, `no_factors`, `unknown_language`, …
-        side: The text it concerns, if one.
-        kept: How much of that text was used, in the model's tokens.
-        total: How much there was.
-        index: Which reference, counted from 0.
+        side: The text that the flag is about; None if it is about the example.
+        kept: The number of tokens of that text that the model read.
+        total: The number of tokens of the whole text.
+        index: The index of the reference, counted from 0.
 
     >>> str(Flag("truncated", "source", kept=510, total=1322))
     'truncated (source, 510 of 1322)'
@@ -60,15 +60,15 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What a metric says of one example.
+    """The result of a metric for one example.
 
     Args:
         id: The example's id.
         value: The score; NaN exactly when `problem` is set.
-        parts: Further figures by name; a part that is undefined is NaN.
-        spans: Where the value comes from.
-        flags: What a reader should know.
-        problem: Why there is no value; None if there is one.
+        parts: Components of the score by name; an undefined component is NaN.
+        spans: The spans of text that explain the value.
+        flags: Warnings about the score.
+        problem: The reason why there is no value; None if there is one.
 
     Raises:
         ValueError: If the value is NaN without a problem, or a number with one.
@@ -87,5 +87,5 @@ class Score:
 
     @classmethod
     def undefined(cls, id: str, problem: str, flags: tuple[Flag, ...] = ()) -> "Score":
-        """Make the score of an example that cannot be scored, with the reason."""
+        """Return the score of an example that cannot be scored, with the reason."""
         return cls(id, math.nan, flags=flags, problem=problem)

@@ -1,4 +1,4 @@
-"""A score as a row of output: the keys that files, frames and `Report.to_dict` share."""
+"""Convert a score to an output row, with the same keys in files, data frames and `Report.to_dict`."""
 
 import json
 import math
@@ -13,14 +13,14 @@ def score_row(label: str, score: Score, signature: Signature, example: Example) 
     """Return a score as an output row.
 
     Args:
-        label: What the metric is called in the output.
-        score: Of the example.
-        signature: Of the metric.
-        example: Whose system and document are repeated in the row.
+        label: The metric's name in the output.
+        score: The example's score.
+        signature: The metric's signature.
+        example: The scored example; the row repeats its system and document.
 
     Returns:
-        The keys `id, metric, value, parts, spans, flags, problem, signature, system, doc_id`. A number
-        that is undefined is None. `index` stands in spans and flags about a reference only.
+        A dict with the keys `id, metric, value, parts, spans, flags, problem, signature, system, doc_id`. An
+        undefined number is None. Only spans and flags of references have an `index`.
 
     >>> row = score_row("chrf", Score("1", 0.5), Signature.of("chrf", version=1), Example("1", "A cat."))
     >>> row["value"], row["problem"], row["signature"]
@@ -44,11 +44,11 @@ def json_line(row: Mapping[str, object]) -> bytes:
     """Return a row as one line of strict JSON, UTF-8.
 
     Raises:
-        ValueError: If the row holds NaN or an infinity, which JSON does not know.
+        ValueError: If the row contains NaN or infinity, which strict JSON does not allow.
     """
     try:
         return json.dumps(row, ensure_ascii=False, allow_nan=False).encode() + b"\n"
-    except UnicodeEncodeError:  # a lone surrogate, which only an ASCII escape can carry
+    except UnicodeEncodeError:  # a lone surrogate, which only an ASCII escape can represent
         return json.dumps(row, allow_nan=False).encode() + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Everything that decides a number, in one line, so that two papers can be compared."""
+"""The `Signature` type: one line that states everything that determines a score."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from urllib.parse import quote, unquote
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What decides a metric's numbers, and nothing else: no device, no batch size.
+    """Everything that determines a metric's scores; device and batch size do not.
 
     Args:
         metric: The metric's name.
-        version: Raised whenever the same input would get another number.
+        version: Increased whenever the score of the same input changes.
         settings: (name, value) pairs: models with their revision or SHA-256, options, tokenizer,
             splitter, truncation, precision.
 
@@ -28,7 +28,7 @@ class Signature:
 
     @classmethod
     def of(cls, metric: str, *, version: int, **settings: object) -> "Signature":
-        """Make a signature from settings of any type, in the order given."""
+        """Return a signature with settings of any type, in the order given."""
         return cls(metric, str(version), tuple((name, str(value)) for name, value in settings.items()))
 
     @classmethod
@@ -51,7 +51,7 @@ class Signature:
 
     @property
     def hash(self) -> str:
-        """Sixteen hexadecimal digits of the text's SHA-256: the cache key."""
+        """The first 16 hexadecimal digits of the text's SHA-256; used as cache key."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:16]
 
 

@@ -1,1 +1,1 @@
-"""Where scoring runs, and how far it is."""
+"""Run metrics over rows, with progress bars and time limits."""

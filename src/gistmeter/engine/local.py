@@ -1,4 +1,4 @@
-"""Scores rows chunk by chunk on this machine."""
+"""Score rows in chunks on the local machine."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,20 +12,21 @@ from gistmeter.core.score import Score
 from gistmeter.io.scored import Scored
 
 SHARE = 50_000
-"""Characters of rows that are scored together where each has a limit of time: a second or two of work."""
+"""Characters scored in one call if rows have a time limit: about one or two seconds of work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much goes through a metric at once; by the law it changes no score, save its last digits.
+    """The maximum size of a chunk, the rows that a metric scores in one call.
 
-    Rows and characters cut the same input in the same places every time, so that the same input makes the
-    same bytes. Only where a chunk takes longer than `seconds` does the clock cut the following ones smaller.
+    The chunk size changes scores by rounding only. The limits on rows and characters always divide the same
+    input in the same way, so that runs are reproducible to the byte. If a chunk takes longer than `seconds`,
+    the following chunks are smaller, which depends on the machine.
 
     Args:
-        rows: At most; enough for rows that share a document to share its encoding.
-        characters: At most, unless one row alone has more.
-        seconds: What a chunk may take before the next ones are half as large.
+        rows: Maximum number of rows; large enough for rows of one document to share its encoding.
+        characters: Maximum number of characters; a single row may exceed it.
+        seconds: If a chunk takes longer, the size of the following chunks is halved.
     """
 
     rows: int = 512
@@ -33,7 +34,7 @@ class Size:
     seconds: float = 60.0
 
     def halved(self) -> "Size":
-        """Return half of it."""
+        """Return a size with half the rows and characters."""
         return replace(self, rows=max(1, self.rows // 2), characters=max(1, self.characters // 2))
 
 
@@ -47,15 +48,16 @@ def score_rows(
     """Score rows with several metrics, a chunk at a time, in input order.
 
     Args:
-        metrics: What to score with.
-        rows: From `read_rows`; read only one row further than the chunk goes.
-        size: Of a chunk.
-        max_seconds_per_row: A row that takes a metric longer has a problem in place of its score; None for
-            no limit. It is checked between the batches of a model: one that runs is not interrupted, and
-            metrics without a model know no limit.
+        metrics: The metrics to run.
+        rows: The rows from `read_rows`; at most one row is read ahead of the current chunk.
+        size: The maximum size of a chunk.
+        max_seconds_per_row: The time limit per row and metric; a row that exceeds it gets a problem instead
+            of a value. None for no limit. The limit is checked between batches of a model: it does not
+            interrupt a running batch, and does not apply to metrics without a model.
 
     Yields:
-        The rows of one chunk. A row that could not be read has an undefined score with its problem.
+        The rows of one chunk with their scores. A row that could not be read has an undefined score with
+        its problem.
     """
     size = size or Size()
     remaining, ahead = iter(rows), None
@@ -87,7 +89,7 @@ def score_chunk(
 
 
 def _chunk(rows: Iterator[Row], ahead: Row | None, size: Size) -> tuple[list[Row], Row | None]:
-    """Return the next chunk, and the row after it if it had to be read to know that it does not fit."""
+    """Return the next chunk, and the row after it if that row was read and does not fit."""
     part: list[Row] = []
     length = 0
     while len(part) < size.rows:
@@ -114,7 +116,7 @@ def _column(metric: Metric, rows: list[Row], seconds: float | None) -> list[Scor
 
 
 def _shares(examples: Sequence[Example]) -> Iterator[list[Example]]:
-    """Cut examples into runs of few characters; a long one is alone."""
+    """Split examples into runs of at most `SHARE` characters; a longer example is a run of its own."""
     run: list[Example] = []
     size = 0
     for example in examples:
@@ -129,7 +131,7 @@ def _shares(examples: Sequence[Example]) -> Iterator[list[Example]]:
 
 
 def _in_time(metric: Metric, examples: list[Example], seconds: float) -> list[Score]:
-    """Score examples together if that takes less than one of them may, else one by one."""
+    """Score examples in one call; if it exceeds the time limit of one row, score them one by one."""
     try:
         with deadline(seconds):
             return metric.score(examples)

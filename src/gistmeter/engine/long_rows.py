@@ -1,4 +1,4 @@
-"""Notes about rows that take a model minutes, made before they are scored."""
+"""Log notes about rows that take a model minutes, before they are scored."""
 
 import logging
 from collections.abc import Iterable, Iterator
@@ -9,13 +9,13 @@ from gistmeter.io.scored import Labelled
 
 LOG = logging.getLogger("gistmeter")
 MANY_WORDS = 20_000
-"""From here on a row is announced: usual ones have a few hundred."""
+"""Predicted words from which a row is reported as long; typical rows have a few hundred."""
 WORDS_A_SECOND = 1_000
-"""What the shipped model answers on one core, roughly."""
+"""Words per second that the shipped model predicts on one CPU core, approximately."""
 
 
 def announced(rows: Iterable[Row], metrics: Labelled, *, limited: bool) -> Iterator[Row]:
-    """Log a note before a row is scored if a metric asks its model far more about it than usual.
+    """Log a note before a row that takes a metric far longer than usual.
 
     Args:
         rows: Passed on one by one.
@@ -26,9 +26,9 @@ def announced(rows: Iterable[Row], metrics: Labelled, *, limited: bool) -> Itera
         for label, metric in metrics:
             asked = metric.words_asked(row.example) if isinstance(metric, Asking) else 0
             if asked >= MANY_WORDS:
-                limit = "" if limited else "; --max-seconds-per-row N gives up on such rows"
+                limit = "" if limited else "; to skip such rows: --max-seconds-per-row N"
                 LOG.info(
-                    f"gistmeter: row {row.example.id} is long: {label} asks its model for about {asked:,} "
-                    f"words, some {asked // WORDS_A_SECOND:,} s on a processor core{limit}"
+                    f"gistmeter: row {row.example.id} is long: {label} predicts about {asked:,} words, "
+                    f"which takes about {asked // WORDS_A_SECOND:,} s on one CPU core{limit}"
                 )
         yield row

@@ -1,4 +1,4 @@
-"""The progress bar of a run, in rows."""
+"""Progress bars that count rows."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -9,20 +9,20 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 DELAY = 2.0
-"""Seconds before a bar appears; a run that is over sooner shows none."""
+"""Seconds before a bar appears; a shorter run shows none."""
 
 
 def rows_bar(total: int | None, *, label: str, shown: bool) -> "tqdm[NoReturn]":
-    """Return a bar on standard error, or in the notebook, that counts rows.
+    """Return a progress bar that counts rows, on standard error or in a notebook.
 
     Args:
-        total: How many rows there are; None if that is not known.
-        label: What stands before the bar.
-        shown: Whether to show it at all.
+        total: The number of rows; None if unknown.
+        label: The text in front of the bar.
+        shown: Whether to show the bar.
     """
     from tqdm.auto import tqdm
 
-    pause = 0.1 if sys.stderr.isatty() else 10  # a log file wants few lines
+    pause = 0.1 if sys.stderr.isatty() else 10  # few lines in a log file
     return tqdm(
         total=total, desc=label, unit="row", delay=DELAY, mininterval=pause, disable=not shown, leave=False
     )

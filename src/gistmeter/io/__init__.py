@@ -1,1 +1,1 @@
-"""Rows in and out: from files and from data in memory."""
+"""Read rows from files and from data in memory, and write scores."""

@@ -1,8 +1,8 @@
-"""Scores on disk, so that no text is scored twice and a run that was stopped goes on.
+"""A cache of scores on disk, so that no text is scored twice and an interrupted run can resume.
 
-One SQLite file, which several processes may use at once (WAL). A score is filed under its metric's signature
-and the texts it was made from; ids, systems and documents decide no score and are no part of the key. So
-nothing in it ever grows stale.
+The cache is one SQLite file in WAL mode, which several processes can use at once. The key of a score is the
+metric's signature and the scored texts. Ids, systems and documents do not affect a score and are not part of
+the key, so that entries never become stale.
 """
 
 import sqlite3
@@ -17,9 +17,9 @@ from gistmeter.core.errors import DataError, UsageError
 
 NAME = "scores.sqlite"
 MAGIC = b"SQLite format 3\0"
-APPLICATION = 0x67697374  # "gist": what marks the file as ours
+APPLICATION = 0x67697374  # "gist": identifies the file as a cache of gistmeter
 MEGABYTES = 2048
-ASKED = 500  # keys a query
+ASKED = 500  # keys per query
 TABLE = """
 CREATE TABLE IF NOT EXISTS scores (
     id INTEGER PRIMARY KEY, signature TEXT NOT NULL, text TEXT NOT NULL,
@@ -28,7 +28,7 @@ CREATE TABLE IF NOT EXISTS scores (
 
 
 def default_folder() -> Path:
-    """Return where scores are kept unless said otherwise: a folder of the user's cache."""
+    """Return the default folder for cached scores, inside the user's cache folder."""
     from platformdirs import user_cache_path
 
     return user_cache_path("gistmeter", appauthor=False) / "scores"
@@ -36,11 +36,11 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A score as it is kept.
+    """A cached score, as JSON.
 
     Args:
-        head: All but its spans.
-        spans: These; empty where they were not asked for.
+        head: The score without its spans.
+        spans: The spans; empty if they were not requested.
     """
 
     head: bytes
@@ -48,22 +48,22 @@ class Entry:
 
 
 class ScoreCache:
-    """A file of scores.
+    """A cache of scores in one file.
 
-    A file that turns out to be damaged is set aside under another name, and a new one is begun. Where nothing
-    more can be written, as on a full disk, scores are no longer kept, and that is said once.
+    A damaged file is renamed, and a new one is created. If the file becomes unwritable, for example on a full
+    disk, the cache reports it once and stores no further scores.
 
     Args:
-        path: A file, or a folder that gets one.
-        megabytes: What it may hold; then the oldest scores go.
-        note: Is told what a user must know.
+        path: The file, or a folder in which to create it.
+        megabytes: The maximum size; when exceeded, the oldest scores are deleted.
+        note: A function that receives messages for the user.
 
     Raises:
         UsageError: If the file is not a cache of gistmeter.
-        DataError: If it cannot be opened.
+        DataError: If the file cannot be opened.
 
     Attributes:
-        damaged: How many scores could not be read and were thrown away.
+        damaged: The number of damaged scores that were found and deleted.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ScoreCache:
             self._open()
         except (OSError, sqlite3.OperationalError) as error:
             said = getattr(error, "strerror", None) or error
-            raise DataError(f"cannot keep scores in {path}: {said}; choose another --cache") from error
+            raise DataError(f"cannot store scores in {path}: {said}; choose another --cache") from error
 
     def _open(self) -> None:
         try:
@@ -100,7 +100,7 @@ class ScoreCache:
         self._base.execute(TABLE)
 
     def _set_aside(self, error: Exception) -> None:
-        """Give a damaged file another name and begin anew."""
+        """Rename a damaged file and create a new one."""
         self._base.close()
         for number in count(1):
             other = self.path.with_name(f"{self.path.name}.damaged-{number}")
@@ -109,16 +109,16 @@ class ScoreCache:
         self.path.replace(other)
         for ending in ("-wal", "-shm"):
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
-        self._note(f"gistmeter: {self.path} is damaged ({error}); set aside as {other.name}, begun anew")
+        self._note(f"gistmeter: {self.path} is damaged ({error}); renamed to {other.name}, started a new one")
         self._connect()
 
     def get(self, signature: str, texts: Iterable[str], *, spans: bool = True) -> dict[str, Entry]:
-        """Return what is kept of some texts.
+        """Return the cached scores of some texts, by the hash of the texts.
 
         Args:
-            signature: The metric's hash.
-            texts: Their hashes.
-            spans: Whether to read these too, which takes most of the time.
+            signature: The hash of the metric's signature.
+            texts: The hashes of the texts.
+            spans: Whether to read the spans, which takes most of the time.
         """
         found: dict[str, Entry] = {}
         wanted = list(texts)
@@ -138,11 +138,11 @@ class ScoreCache:
                 yield text, Entry(head, zlib.decompress(packed) if spans else b"")
 
     def put(self, signature: str, entries: Mapping[str, Entry]) -> None:
-        """Keep scores, all of them or, if the process is killed, none.
+        """Store scores in one transaction: if the process is killed, either all are stored or none.
 
         Args:
-            signature: The metric's hash.
-            entries: By the texts' hashes; one that is kept already stays as it is.
+            signature: The hash of the metric's signature.
+            entries: The scores by the hash of their texts; a score that is already stored is not replaced.
         """
         if not self._keeps:
             return
@@ -158,7 +158,7 @@ class ScoreCache:
             self._shrink()
 
     def _shrink(self) -> None:
-        """Drop the oldest tenth until what is left fits."""
+        """Delete the oldest tenth of the scores, repeatedly, until the size limit holds."""
         while self._bytes() > self._limit:
             oldest = "SELECT id FROM scores ORDER BY id LIMIT (SELECT count(*) / 10 + 1 FROM scores)"
             if not self._base.execute(f"DELETE FROM scores WHERE id IN ({oldest})").rowcount:
@@ -184,29 +184,29 @@ class ScoreCache:
 
     @contextmanager
     def _whole(self) -> Iterator[None]:
-        """Set a damaged file aside, and go on without a file that can no longer be used."""
+        """Replace a damaged file; stop storing scores if the file is unusable."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if self._keeps:
-                self._note(f"gistmeter: scores are no longer kept in {self.path}: {error}")
+                self._note(f"gistmeter: no further scores are stored in {self.path}: {error}")
             self._keeps = False
         except (sqlite3.DatabaseError, zlib.error) as error:
             self._set_aside(error)
 
     def is_empty(self) -> bool:
-        """Return whether it holds no scores."""
+        """Return whether the cache has no scores."""
         with suppress(sqlite3.DatabaseError):
             return self._base.execute("SELECT 1 FROM scores LIMIT 1").fetchone() is None
         return False
 
     def clear(self) -> None:
-        """Drop all scores."""
+        """Delete all scores."""
         with self._whole():
             self._base.execute("DELETE FROM scores")
 
     def remove(self) -> None:
-        """Close the file and remove it."""
+        """Close the file and delete it."""
         self.close()
         for ending in ("", "-wal", "-shm"):
             self.path.with_name(self.path.name + ending).unlink(missing_ok=True)
@@ -216,7 +216,7 @@ class ScoreCache:
         self._base.close()
 
     def __del__(self) -> None:
-        with suppress(AttributeError):  # it could not be opened
+        with suppress(AttributeError):  # the file could not be opened
             self.close()
 
 
@@ -225,7 +225,7 @@ def _checksum(signature: str, text: str, head: bytes, packed: bytes) -> int:
 
 
 def _check_ours(path: Path) -> None:
-    """Refuse a file that is something else: a damaged cache is set aside, a user's file is not."""
+    """Reject a file that is not a cache of gistmeter, so that no other file is ever renamed."""
     if not path.exists():
         return
     with path.open("rb") as file:

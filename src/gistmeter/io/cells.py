@@ -1,4 +1,4 @@
-"""Lines of csv and tsv as cells: a quote that is never closed costs its own line, not those below."""
+"""Split csv and tsv into cells; an unclosed quote affects only its own line."""
 
 import csv
 from collections.abc import Iterator
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from gistmeter.core.errors import BadRow
 
 LONGEST_CELL = 10  # lines
-SEARCHED = 1000  # lines, for the quote that closes a longer cell
+SEARCHED = 1000  # lines that are searched for a closing quote
 SEARCHED_CHARACTERS = 2**26
-Cells = tuple[str, list[str] | BadRow]  # where they stand, and what they hold or what is wrong
+Cells = tuple[str, list[str] | BadRow]  # position, and the cells or the error
 
 
 def tab_cells(lines: Iterator[str]) -> Iterator[Cells]:
-    r"""Yield the cells of each line of tsv, which knows no quotes; blank lines are left out.
+    r"""Yield the cells of each line of tsv, in which quotes have no meaning; skip blank lines.
 
     >>> list(tab_cells(iter(['id\tcandidate\n', '1\t"Quote" unquote\n'])))
     [('line 1', ['id', 'candidate']), ('line 2', ['1', '"Quote" unquote'])]
@@ -23,11 +23,11 @@ def tab_cells(lines: Iterator[str]) -> Iterator[Cells]:
 
 
 def comma_cells(lines: Iterator[str]) -> Iterator[Cells]:
-    """Yield the cells of each row of csv, in which a quoted cell may span lines.
+    """Yield the cells of each row of csv, in which a quoted cell may span several lines.
 
-    After a row that cannot be read, or that ends nowhere, reading goes on with the next line.
+    After an unreadable row, or a row with an unclosed quote, reading continues with the next line.
     """
-    csv.field_size_limit(2**31 - 1)  # the library refuses cells over 131,072 characters otherwise
+    csv.field_size_limit(2**31 - 1)  # the default limit of the library is 131,072 characters
     source = _Lines(lines)
     width = 0  # of the first row, the column names
     while source.start():
@@ -38,31 +38,31 @@ def comma_cells(lines: Iterator[str]) -> Iterator[Cells]:
             source.give_back()
         elif too_long and len(cells) == width:
             cells = BadRow(
-                f"the row spans lines {source.span}, over {LONGEST_CELL}; write such texts as jsonl"
+                f"the row spans lines {source.span}, more than {LONGEST_CELL}; use jsonl for such texts"
             )
         elif too_long or (len(source.taken) > 1 and width and len(cells) != width):
             source.give_back()
-            cells = BadRow("a quote is never closed")
+            cells = BadRow("unclosed quote; close it, or double quotes inside a cell")
         if cells:
             width = width or (0 if isinstance(cells, BadRow) else len(cells))
             yield place, cells
 
 
 def _row(source: "_Lines") -> list[str] | BadRow:
-    """Return one row. Each has its own reader: an error leaves the library's in the middle of a cell."""
+    """Return one row. Each row has its own reader, because a reader is unusable after an error."""
     reader = csv.reader(source, strict=True)
     try:
         return next(reader, [])
     except csv.Error as error:
-        return BadRow(f"quotes or cells out of order: {error}")
+        return BadRow(f"not valid csv: {error}")
 
 
 class _Lines:
-    """Lines that can be given back.
+    """An iterator of lines that can push lines back.
 
     Attributes:
-        first: Number of the first line of the current row.
-        taken: Lines of the current row.
+        first: The number of the first line of the current row.
+        taken: The lines of the current row.
     """
 
     def __init__(self, lines: Iterator[str]) -> None:
@@ -73,7 +73,7 @@ class _Lines:
         self.taken: list[str] = []
 
     def start(self) -> bool:
-        """Begin the next row, and return whether there is one."""
+        """Start the next row; return whether there is one."""
         self.first += len(self.taken)
         self.taken, self._size = [], 0
         if not self._back:
@@ -85,18 +85,18 @@ class _Lines:
 
     def __next__(self) -> str:
         if len(self.taken) >= SEARCHED or self._size > SEARCHED_CHARACTERS:
-            raise StopIteration  # the library then complains of a cell that does not end
+            raise StopIteration  # the library then raises an error about the unclosed cell
         line = self._back.pop() if self._back else next(self._lines)
         self.taken.append(line)
         self._size += len(line)
         return line
 
     def give_back(self) -> None:
-        """Keep only the first line in the row; the others are read again."""
+        """Push back all lines of the row but the first."""
         self._back += reversed(self.taken[1:])
         del self.taken[1:]
 
     @property
     def span(self) -> str:
-        """The numbers of the lines."""
+        """The first and last line number of the current row."""
         return f"{self.first} to {self.first + len(self.taken) - 1}"

@@ -1,6 +1,7 @@
-"""Files that are the old or the new one at every moment: checked first, written beside, renamed.
+"""Write files atomically: check, write to a temporary file, sync, rename.
 
-A file goes to `NAME.part` (a run's rows) or `NAME.new` (one text), onto the disk, and only then to its name.
+The temporary file is `NAME.part` for the rows of a run and `NAME.new` for other files. At any time, `NAME` is
+either the complete old file or the complete new one.
 """
 
 import io
@@ -18,7 +19,7 @@ AnyPath = str | os.PathLike[str]
 
 
 def is_stream(name: AnyPath) -> bool:
-    """Return whether a name stands for a pipe or a device, which is written as it comes."""
+    """Return whether a path is a pipe or a device, which is written directly."""
     try:
         mode = os.stat(name).st_mode
     except (OSError, ValueError):
@@ -27,15 +28,15 @@ def is_stream(name: AnyPath) -> bool:
 
 
 def check_output(name: AnyPath, *, inputs: Iterable[AnyPath | None] = ()) -> None:
-    """Check that a file can be written, and touch nothing.
+    """Check that a file can be written, without changing anything.
 
     Args:
-        name: The file.
-        inputs: What the same command reads; None and "-" are left out.
+        name: The output file.
+        inputs: The files that the same command reads; None and "-" are ignored.
 
     Raises:
-        UsageError: If it is one of the inputs.
-        DataError: If it is a folder, its folder is missing, or it may not be written.
+        UsageError: If the output is one of the inputs.
+        DataError: If the output is a folder, its folder is missing, or it is not writable.
     """
     exists = _is_file(name)
     for given in inputs:
@@ -43,35 +44,35 @@ def check_output(name: AnyPath, *, inputs: Iterable[AnyPath | None] = ()) -> Non
             raise UsageError(f"{name} is an input and would be replaced; choose another output")
     folder = Path(os.path.realpath(name)).parent
     if not folder.is_dir():
-        raise DataError(f"cannot write {name}: make the folder {Path(name).parent} first")
+        raise DataError(f"cannot write {name}: there is no folder {Path(name).parent}; create it first")
     if exists and not os.access(name, os.W_OK):
-        raise DataError(f"cannot write {name}: it is read-only")
+        raise DataError(f"cannot write {name}: the file is read-only; choose another output")
     if not is_stream(name) and not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError(f"cannot write {name}: no new file may be made in {folder}")
+        raise DataError(f"cannot write {name}: the folder {folder} is read-only; choose another output")
 
 
 def _is_file(name: AnyPath) -> bool:
-    """Return whether something that is no folder has that name."""
+    """Return whether the path exists; raise DataError if it is a folder."""
     try:
         mode = os.stat(name).st_mode
     except FileNotFoundError:
         return False
     except (OSError, ValueError) as error:
-        raise DataError(f"cannot write {name}: {said(error)}") from None
+        raise DataError(f"cannot write {name}: {reason(error)}") from None
     if stat.S_ISDIR(mode):
         raise DataError(f"{name} is a folder; name a file in it")
     return True
 
 
 def _same(one: AnyPath, other: AnyPath | None) -> bool:
-    """Compare two paths, of which the first may not exist yet."""
+    """Return whether two paths are the same file; the first may not exist yet."""
     with suppress(OSError, ValueError):
         return os.path.samefile(one, str(other))
     return os.path.realpath(one) == os.path.realpath(str(other))
 
 
 def is_filled(name: AnyPath) -> bool:
-    """Return whether a regular file of that name holds anything."""
+    """Return whether the path is a regular file that is not empty."""
     with suppress(OSError, ValueError):
         found = os.stat(name)
         return stat.S_ISREG(found.st_mode) and found.st_size > 0
@@ -79,22 +80,22 @@ def is_filled(name: AnyPath) -> bool:
 
 
 def opened(name: AnyPath, mode: str) -> io.RawIOBase:
-    """Open a file without a buffer; every byte of an output passes through what this returns."""
+    """Open a file unbuffered; all output is written through files that this function returns."""
     return io.FileIO(os.fspath(name), mode)
 
 
 def write_all(file: io.RawIOBase, data: bytes) -> None:
-    """Write all of the data; a nearly full disk takes a part of it at a time."""
+    """Write all of the data, repeating partial writes."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) or 0 :]
 
 
 def write_whole(name: AnyPath, data: bytes) -> None:
-    """Write a file that appears under its name only when it is whole and on the disk.
+    """Write a file atomically: it appears under its name only when it is complete and synced.
 
     Raises:
-        GistmeterError: If it cannot be written; what was there before is still there.
+        GistmeterError: If the file cannot be written; a previous file stays unchanged.
     """
     target = os.path.realpath(name)
     if is_stream(target):
@@ -115,17 +116,17 @@ def write_whole(name: AnyPath, data: bytes) -> None:
 
 @contextmanager
 def failing_as(name: AnyPath, hint: str = "") -> Iterator[None]:
-    """Turn an error of the system into one line; a broken pipe is the caller's to handle."""
+    """Convert an OSError to a GistmeterError that names the file; let BrokenPipeError through."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise GistmeterError(f"cannot write {name}: {said(error)}{hint}") from error
+        raise GistmeterError(f"cannot write {name}: {reason(error)}{hint}") from error
 
 
 def rename(beside: AnyPath, target: AnyPath) -> None:
-    """Move a file that is on the disk to its name, and the name onto the disk; permissions stay."""
+    """Rename a synced file to its final name, keep the old file's permissions, and sync the folder."""
     if os.path.exists(target):
         shutil.copymode(target, beside)
     os.replace(beside, target)
@@ -133,7 +134,7 @@ def rename(beside: AnyPath, target: AnyPath) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the names in a folder onto the disk, where the system knows how."""
+    """Sync a folder to disk, if the system supports it."""
     with suppress(OSError):
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -144,12 +145,12 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(name: AnyPath) -> Iterator[None]:
-    """Keep other runs from the same output; the lock ends with the process, however it ends.
+    """Lock an output against other runs; the lock ends with the block or the process.
 
-    Systems without `flock`, such as Windows, have no lock.
+    There is no lock on systems without `flock`, such as Windows.
 
     Raises:
-        UsageError: If another run writes it.
+        UsageError: If another run is writing the output.
     """
     path = f"{os.path.realpath(name)}.lock"
     if sys.platform == "win32" or is_stream(name):
@@ -165,7 +166,7 @@ def locked(name: AnyPath) -> Iterator[None]:
 
 
 def _locked(path: str, name: AnyPath) -> io.FileIO:
-    """Open and lock; the run before may remove the file between the two, so its name is looked at again."""
+    """Open and lock a file; retry if another run deletes it between the two steps."""
     import fcntl
 
     while True:
@@ -174,7 +175,7 @@ def _locked(path: str, name: AnyPath) -> io.FileIO:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
-            raise UsageError(f"another run writes {name}; wait for it or choose another output") from None
+            raise UsageError(f"another run is writing {name}; wait for it or choose another output") from None
         except OSError:
             return file  # a file system without locks
         with suppress(FileNotFoundError):
@@ -183,7 +184,7 @@ def _locked(path: str, name: AnyPath) -> io.FileIO:
         file.close()
 
 
-def said(error: Exception) -> str:
-    """Return one line that says what went wrong with a file."""
+def reason(error: Exception) -> str:
+    """Return the reason for a file error, in one line."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).splitlines()[0]

@@ -1,6 +1,6 @@
-"""Files of rows as records: what stands in each line, not yet what it means.
+"""Read files as records: the columns of each line, before they are checked.
 
-jsonl, csv, tsv, parquet, packed or not; a line that cannot be read becomes a `BadRow` in its place.
+Reads jsonl, csv, tsv and parquet, compressed or not; an unreadable line becomes a `BadRow` at its position.
 """
 
 import codecs
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TextIO, cast
 from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
 from gistmeter.core.row import FIELDS
 from gistmeter.io.cells import comma_cells, tab_cells
+from gistmeter.io.files import reason
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
@@ -27,15 +28,15 @@ SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parqu
 PARQUET_BATCH = 256
 LONGEST_LINE = 2**26  # characters
 
-Record = tuple[str, Mapping[str, object] | BadRow]  # where it stands, and its columns or what is wrong
+Record = tuple[str, Mapping[str, object] | BadRow]  # position, and the columns or the error
 
 
 def format_of(name: str) -> str:
     """Return a file's format: jsonl, csv, tsv or parquet.
 
     Raises:
-        UsageError: If its name ends in none of `SUFFIXES`.
-        DataError: If it is not there, or is a folder.
+        UsageError: If the name does not end in one of `SUFFIXES`.
+        DataError: If the file does not exist, or is a folder.
     """
     check_input(name)
     if name.lower().endswith((".json", ".json.gz")):
@@ -46,10 +47,10 @@ def format_of(name: str) -> str:
 
 
 def check_input(name: str) -> None:
-    """Check that a name stands for a file or a pipe.
+    """Check that a path is a file or a pipe.
 
     Raises:
-        DataError: If it is not there, or is a folder or a device, which may never end.
+        DataError: If the path does not exist, or is a folder or a device.
     """
     try:
         mode = os.stat(name).st_mode
@@ -64,10 +65,10 @@ def check_input(name: str) -> None:
 
 
 def files_in(name: str) -> list[Path]:
-    """Return a file, or the files of a folder.
+    """Return the files of a folder, or the file itself.
 
     Raises:
-        DataError: If it is not there or cannot be read.
+        DataError: If the path does not exist or cannot be read.
     """
     try:
         return sorted(Path(name).iterdir())
@@ -80,16 +81,16 @@ def files_in(name: str) -> list[Path]:
 
 
 def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:
-    """Yield each record with its place: "line 12", or "row 12" of parquet.
+    """Yield each record with its position: "line 12", or "row 12" in parquet.
 
     Args:
         name: A path, or "-" for standard input.
         kind: From `format_of`.
-        fields: The column of each field whose column is called otherwise.
+        fields: The column of each field whose column has another name.
 
     Raises:
-        DataError: If the file lacks a column that it must have.
-        OSError, EOFError, zlib.error: Where the file turns out to be damaged.
+        DataError: If a required column is missing.
+        OSError, EOFError, zlib.error: If the file is damaged.
     """
     if kind == "parquet":
         yield from _parquet_records(name, fields)
@@ -104,15 +105,15 @@ def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Re
 
 @contextmanager
 def _opened(name: str) -> Iterator[TextIO]:
-    """Open as text, unpacked where it is gzip; bytes that are not UTF-8 become lone surrogates."""
+    """Open a file as text, decompressing gzip; bytes that are not UTF-8 become lone surrogates."""
     stdin = name == "-"
     if stdin and sys.stdin is None:
-        raise DataError("standard input is closed; name a file, or send rows to it")
+        raise DataError("standard input is closed; pipe rows into the command, or give a file")
     raw = io.BufferedReader(cast(io.RawIOBase, sys.stdin.buffer) if stdin else io.FileIO(name))
     try:
         packed = raw.peek(2)[:2] == b"\x1f\x8b"
         if name.lower().endswith(".gz") and not packed:
-            raise DataError(f"{name} is not a gzip file; rename it or pack it again")
+            raise DataError(f"{name} is not a gzip file; rename it or compress it again")
         data = gzip.GzipFile(fileobj=raw) if packed else raw
         if data.peek(2)[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
             raise DataError(f"{name} is not UTF-8 but UTF-16; convert it with: iconv -f UTF-16 -t UTF-8")
@@ -122,14 +123,14 @@ def _opened(name: str) -> Iterator[TextIO]:
         finally:
             text.detach()
     finally:
-        raw.detach() if stdin else raw.close()  # standard input is not ours to close
+        raw.detach() if stdin else raw.close()  # leaves standard input open
 
 
 def _lines(text: TextIO) -> Iterator[str]:
-    """Yield lines, none of them endless: a device full of zeros has no line ends."""
+    """Yield lines, with a limit on their length: binary data may have no line ends."""
     while line := text.readline(LONGEST_LINE):
         if len(line) == LONGEST_LINE and not line.endswith(("\n", "\r")):
-            raise OSError(f"a line is longer than {LONGEST_LINE:,} characters; is this a file of rows?")
+            raise OSError(f"a line has over {LONGEST_LINE:,} characters; check that this is a file of rows")
         yield line
 
 
@@ -151,10 +152,10 @@ def _parsed(line: str) -> Mapping[str, object] | BadRow:
     try:
         record = json.loads(line.rstrip())
     except json.JSONDecodeError as error:
-        return BadRow(f"not JSON: {error.msg} at character {error.pos + 1}")
-    except (ValueError, RecursionError) as error:
-        return BadRow(f"not JSON that can be read: {error}")
-    return record if isinstance(record, dict) else BadRow("not a JSON object: write {...} on the line")
+        return BadRow(f"not valid JSON: {error.msg} at character {error.pos + 1}")
+    except (ValueError, RecursionError):
+        return BadRow("not readable JSON: nested too deeply, or a number with too many digits")
+    return record if isinstance(record, dict) else BadRow("not a JSON object; write one {...} per line")
 
 
 def _not_utf8(text: str) -> BadRow | None:
@@ -169,11 +170,11 @@ def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[st
     rows = tab_cells(lines) if kind == "tsv" else comma_cells(lines)
     place, header = next(rows, ("", []))
     if isinstance(header, BadRow):
-        raise DataError(f"{name}: the line of column names cannot be read: {header}")
+        raise DataError(f"{name}: cannot read the column names: {header}")
     if not header:
         return
     if len(set(header)) < len(header) or _not_utf8("".join(header)):
-        raise DataError(f"{name}: column names must be UTF-8 text and differ: {_listed(header)}")
+        raise DataError(f"{name}: column names must be unique UTF-8 text; found: {_listed(header)}")
     _check_columns(name, header, [fields.get("candidate", "candidate"), *fields.values()])
     for place, cells in rows:
         yield place, cells if isinstance(cells, BadRow) else _from_cells(header, cells, fields)
@@ -181,7 +182,7 @@ def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[st
 
 def _from_cells(header: list[str], cells: list[str], fields: Mapping[str, str]) -> dict[str, object] | BadRow:
     if len(cells) != len(header):
-        return BadRow(f"{len(cells)} cells, but there are {len(header)} column names")
+        return BadRow(f"the row has {len(cells)} cells, but there are {len(header)} columns")
     if problem := _not_utf8("".join(cells)):
         return problem
     candidate, references = (fields.get(name, name) for name in ("candidate", "references"))
@@ -217,7 +218,7 @@ def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
 
 
 def _values(batch: "RecordBatch") -> Iterator[Mapping[str, object] | BadRow]:
-    """Yield the rows of a batch. A value that Python cannot hold, such as a far time, costs its row."""
+    """Yield the rows of a batch; a row with a value that Python cannot represent becomes a BadRow."""
     try:
         yield from batch.to_pylist()
     except (ValueError, OverflowError):
@@ -225,7 +226,7 @@ def _values(batch: "RecordBatch") -> Iterator[Mapping[str, object] | BadRow]:
             try:
                 yield batch.slice(at, 1).to_pylist()[0]
             except (ValueError, OverflowError) as error:
-                yield BadRow(f"a value that cannot be read: {error}")
+                yield BadRow(f"unreadable value: {error}")
 
 
 def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> None:
@@ -237,9 +238,3 @@ def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> No
 
 def _listed(names: list[str]) -> str:
     return ", ".join(map(repr, names[:20])) + (", …" if len(names) > 20 else "")
-
-
-def reason(error: Exception) -> str:
-    """Return one line that says why a file could not be read."""
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return str(text).splitlines()[0]

@@ -1,4 +1,4 @@
-"""Rows from data in memory: dicts, Examples, columns, and frames of pandas, polars, pyarrow and others."""
+"""Read rows from data in memory: dicts, Examples, columns, and pandas, polars or pyarrow data frames."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,16 +13,16 @@ from gistmeter.io.records import check_fields, row_from
 
 LOG = logging.getLogger("gistmeter")
 LIKE = 0.8
-"""A column this similar to a field that is not there is reported as a likely mistake."""
+"""Minimum similarity at which an unknown column is reported as a likely misspelling of a missing field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows, and the columns they came from.
+    """Rows with the names of their columns.
 
     Args:
-        rows: In the order given.
-        columns: The names of the columns; None where the rows are Examples, whose fields are fixed.
+        rows: The rows in the order given.
+        columns: The names of the columns; None if the rows are Examples, whose fields are fixed.
         fields: The column of each field whose column has another name.
     """
 
@@ -31,10 +31,10 @@ class Table:
     fields: Mapping[str, str] | None = None
 
     def check(self, metric: str, needs: Sequence[Need]) -> None:
-        """Check that there is a column for everything that a metric needs.
+        """Check that there is a column for each field that a metric requires.
 
         Raises:
-            MissingField: If there is none; the message names the nearest column.
+            MissingField: If a column is missing; the message names the most similar column.
         """
         for field in ("candidate", *needs):
             column = (self.fields or {}).get(field, field)
@@ -51,16 +51,16 @@ def table_from(data: object, *, fields: Mapping[str, str] | None = None) -> Tabl
 
     Args:
         data: An iterable of dicts or Examples (a list, a generator, a `datasets.Dataset`), a mapping of
-            columns to lists, or a frame that narwhals knows (pandas, polars, pyarrow, …).
+            columns to lists, or a data frame that narwhals supports (pandas, polars, pyarrow, …).
         fields: The column of each field whose column has another name, as in `{"candidate": "summary"}`.
 
     Returns:
-        One row a row of the data. A row that cannot be read has its problem; a missing text (None, NaN)
-        is a problem of its row. A row without an id is numbered by its position, from 1.
+        A table with one row per row of the data. An unreadable row, or a row without a candidate (None,
+        NaN), has a problem. A row without an id gets its position, from 1, as id.
 
     Raises:
-        UsageError: If a field does not exist, or the data are of no such kind.
-        DataError: If columns have different lengths, or a frame cannot be read.
+        UsageError: If a field does not exist, or the data has another type.
+        DataError: If columns have different lengths, or a data frame cannot be read.
 
     >>> table_from([{"candidate": "A cat."}, {"candidate": None, "id": 7}]).rows[1].problem
     "no candidate: 'candidate' is missing or null"
@@ -77,26 +77,26 @@ def table_from(data: object, *, fields: Mapping[str, str] | None = None) -> Tabl
 
 
 def as_list(name: str, values: object) -> list[Any]:
-    """Return a column of the user's as a list: of a list, a generator, an array, or a frame's series.
+    """Convert a column to a list: a list, a generator, an array, or a series of a data frame.
 
     Raises:
-        UsageError: If it is one text, or no sequence at all.
+        UsageError: If the column is a single string, or is not iterable.
     """
     if isinstance(values, list | tuple):
         return list(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        raise UsageError(f"{name} must be a list with one entry a row, not {type(values).__name__}")
+        raise UsageError(f"{name} must be a list with one entry per row, not {type(values).__name__}")
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.to_list()
-    as_python = getattr(values, "tolist", None)  # arrays of numpy and pyarrow hold values of their own types
+    as_python = getattr(values, "tolist", None)  # numpy and pyarrow arrays yield their own scalar types
     return list(as_python() if as_python else values)
 
 
 def _records(data: object) -> tuple[tuple[str, ...] | None, list[object]]:
-    """Return the columns, if the data name them once for all rows, and the rows."""
+    """Return the columns, if the data defines them for all rows, and the rows."""
     if isinstance(data, Mapping):
         return tuple(map(str, data)), list(_from_columns(data))
     if not isinstance(data, list | tuple):
@@ -108,8 +108,8 @@ def _records(data: object) -> tuple[tuple[str, ...] | None, list[object]]:
         if isinstance(frame, nw.DataFrame):
             return tuple(map(str, frame.columns)), list(frame.iter_rows(named=True))
     if isinstance(data, str | bytes | Example) or not isinstance(data, Iterable):
-        what = type(data).__name__
-        raise UsageError(f"rows must be a list of dicts or Examples, columns or a frame, not {what}")
+        kind = type(data).__name__
+        raise UsageError(f"rows must be a list of dicts or Examples, columns or a data frame, not {kind}")
     return None, list(data)
 
 
@@ -118,7 +118,7 @@ def _from_columns(data: Mapping[Any, object]) -> Iterator[dict[str, object]]:
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) > 1:
         said = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise DataError(f"columns must have one entry a row, and these differ in length: {said}")
+        raise DataError(f"columns must have the same length; found: {said}")
     for values in zip(*columns.values(), strict=True):
         yield dict(zip(columns, values, strict=True))
 
@@ -141,7 +141,7 @@ def _row(record: object, number: int, fields: Mapping[str, str]) -> Row:
 
 
 def _keys(records: Sequence[object]) -> tuple[str, ...] | None:
-    """Return the keys of all dicts; None if there are Examples among them."""
+    """Return the keys of all dicts; None if any record is an Example or a Row."""
     if any(isinstance(record, Example | Row) for record in records):
         return None
     dicts = (record for record in records if isinstance(record, Mapping))
@@ -149,9 +149,9 @@ def _keys(records: Sequence[object]) -> tuple[str, ...] | None:
 
 
 def _note_misspelled(columns: Sequence[str], fields: Mapping[str, str]) -> None:
-    """Report columns that are not read and look like a field that is not there."""
+    """Warn about unknown columns whose name is similar to a missing field."""
     absent = [name for name in FIELDS if name != "scores" and fields.get(name, name) not in columns]
     for column in columns:
         unread = column not in FIELDS and column not in fields.values()
         if unread and nearest(column, absent, cutoff=LIKE):
-            LOG.warning("column %r is not read%s", column, did_you_mean(column, absent))
+            LOG.warning("column %r is ignored%s", column, did_you_mean(column, absent))

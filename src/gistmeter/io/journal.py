@@ -1,11 +1,11 @@
-"""A run's rows beside the file that they become, so that a run that was stopped goes on.
+"""Journal the rows of a run next to its output, so that an interrupted run can resume.
 
-    OUT.part        the rows so far: JSON lines, packed where OUT ends with .gz
-    OUT.part.log    a line that says what run this is, then one a chunk: its rows, what they were made
-                    from, where it ends in OUT.part and its checksum
+    OUT.part        the rows written so far: JSON lines, compressed if OUT ends with .gz
+    OUT.part.log    a header line that identifies the run, then one line per chunk: its number of rows, a
+                    hash of the input rows, the end offset in OUT.part, and a checksum
 
-A chunk counts once its line is in the log. Whatever else a kill leaves, such as half a row, is cut off before
-the run goes on.
+A chunk is valid once its line is in the log. Anything after the last valid chunk, such as a partial row, is
+truncated before the run resumes.
 """
 
 import json
@@ -23,7 +23,7 @@ from gistmeter.io import files
 
 VERSION = 1
 SYNC_SECONDS = 5.0
-"""At most this much work is lost when the power fails; a kill loses only the chunk that is being scored."""
+"""Interval of syncs, the work lost in a power failure; a killed process loses only the current chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Chunk:
     """A chunk in the journal.
 
     Args:
-        rows: How many input rows it holds.
-        digest: Of these input rows.
-        size: Of the rows written up to its end, in bytes.
-        crc: Checksum of its own bytes.
+        rows: The number of input rows.
+        digest: The hash of these input rows.
+        size: The end offset of the chunk in the file of rows, in bytes.
+        crc: The checksum of the chunk's bytes.
     """
 
     rows: int
@@ -44,10 +44,10 @@ class Chunk:
 
 
 class Journal:
-    """The rows of a run, beside the output.
+    """The journal of a run.
 
     Args:
-        output: What they become.
+        output: The file that the rows are written to when the run is complete.
     """
 
     def __init__(self, output: files.AnyPath) -> None:
@@ -55,14 +55,14 @@ class Journal:
         self.part, self.log = Path(f"{target}.part"), Path(f"{target}.part.log")
         self.chunks: list[Chunk] = []
         self._head: Mapping[str, object] | None = None
-        self._end = 0  # of the part of the log that can be read
+        self._end = 0  # end offset of the valid part of the log
         self._synced = time.monotonic()
         self._open: list[RawIOBase] = []
         self._read()
 
     @property
     def rows(self) -> int:
-        """How many input rows are in the journal."""
+        """The number of input rows in the journal."""
         return sum(chunk.rows for chunk in self.chunks)
 
     def _read(self) -> None:
@@ -71,17 +71,17 @@ class Journal:
         except FileNotFoundError:
             lines = []
         except OSError as error:
-            raise DataError(f"cannot read {self.log}: {files.said(error)}") from None
+            raise DataError(f"cannot read {self.log}: {files.reason(error)}") from None
         if not files.is_filled(self.part):
-            return  # a new run, or one that was killed before or just after it wrote
+            return  # a new run, or one that was killed before its first chunk
         head = _parsed(lines[0]) if lines else None
         if head is None or "journal" not in head:
-            raise UsageError(f"{self.part} is not of a run of gistmeter; move it, or choose another output")
+            raise UsageError(f"{self.part} was not written by gistmeter; move it, or choose another output")
         self._head, self._end = head, len(lines[0])
         self._read_chunks(lines[1:])
 
     def _read_chunks(self, lines: list[bytes]) -> None:
-        """Read the log as far as it and the bytes that it speaks of are whole."""
+        """Read the log up to the first chunk that is incomplete or damaged."""
         start = 0
         with self.part.open("rb") as file:
             for line in lines:
@@ -95,23 +95,23 @@ class Journal:
                 start = chunk.size
 
     def start_over(self) -> None:
-        """Forget what is there; it is replaced when the journal begins."""
+        """Discard the existing chunks; `begin` then overwrites them."""
         self.chunks.clear()
 
     def begin(self, head: Mapping[str, object]) -> None:
-        """Start the journal, or go on with it.
+        """Create the journal, or resume it.
 
         Args:
-            head: What decides the rows: metrics and their signatures, what is written of each score.
+            head: The settings that determine the rows: the metrics' labels and signatures, and the spans.
 
         Raises:
-            UsageError: If the journal is of another run.
+            UsageError: If the journal belongs to a run with other settings.
         """
         head = {"journal": VERSION, **head}
         if self.chunks and self._head != head:
             raise UsageError(
-                f"{self.part} is of another run: {_difference(self._head or {}, head)}; "
-                "ask for the same, or start again with --overwrite"
+                f"{self.part} belongs to another run: {_difference(self._head or {}, head)}; "
+                "use the same settings, or start again with --overwrite"
             )
         fresh = not self.chunks
         with files.failing_as(self.part):
@@ -124,13 +124,13 @@ class Journal:
                 self._cut()
 
     def _cut(self) -> None:
-        """Cut off what a kill left after the last whole chunk."""
+        """Truncate the files after the last valid chunk."""
         for file, size in ((self._part, self.chunks[-1].size), (self._log, self._end)):
             file.truncate(size)
             file.seek(size)
 
     def read(self) -> Iterator[tuple[Chunk, bytes]]:
-        """Yield each chunk that was there from the start, with its bytes."""
+        """Yield each chunk of the earlier run, with its bytes."""
         start = 0
         with self.part.open("rb") as file:
             for chunk in tuple(self.chunks):
@@ -138,19 +138,19 @@ class Journal:
                 start = chunk.size
 
     def append(self, rows: int, digest: str, data: bytes) -> None:
-        """Add a chunk.
+        """Append a chunk.
 
         Args:
-            rows: How many input rows it holds.
-            digest: Of these.
-            data: Its bytes.
+            rows: The number of input rows.
+            digest: The hash of these input rows.
+            data: The output rows as bytes.
 
         Raises:
-            GistmeterError: If the disk is full or fails; the chunks before are safe.
+            GistmeterError: If the chunk cannot be written, for example on a full disk; earlier chunks stay.
         """
         size = (self.chunks[-1].size if self.chunks else 0) + len(data)
         chunk = Chunk(rows, digest, size, zlib.crc32(data))
-        with files.failing_as(self.part, f"; {self.rows} rows are safe, --resume goes on after them"):
+        with files.failing_as(self.part, f"; {self.rows} rows are saved, continue with --resume"):
             files.write_all(self._part, data)
             files.write_all(self._log, json.dumps(asdict(chunk)).encode() + b"\n")
             self.chunks.append(chunk)
@@ -163,7 +163,7 @@ class Journal:
         self._synced = time.monotonic()
 
     def become(self, output: files.AnyPath) -> None:
-        """Give the rows, as they are, the output's name."""
+        """Rename the file of rows to the output."""
         with files.failing_as(output, f"; its {self.rows} rows are in {self.part}"):
             self._sync()
             self.close()
@@ -171,14 +171,14 @@ class Journal:
         self.log.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the files; a journal without rows is removed."""
+        """Close the files; delete a journal without rows."""
         for file in self._open:
             file.close()
         if self._open and not self.chunks:
             self.remove()
 
     def remove(self) -> None:
-        """Remove the journal."""
+        """Delete the journal."""
         self.part.unlink(missing_ok=True)
         self.log.unlink(missing_ok=True)
 
@@ -191,7 +191,7 @@ def _chunk(line: bytes) -> Chunk | None:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return a line of the log; None if it is not whole."""
+    """Return a parsed line of the log; None if it is incomplete."""
     try:
         found = json.loads(line) if line.endswith(b"\n") else None
     except ValueError:
@@ -200,6 +200,6 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _difference(one: Mapping[str, object], other: Mapping[str, object]) -> str:
-    """Name the first entry that differs."""
+    """Describe the first setting that differs."""
     name = next(name for name in [*one, *other] if one.get(name) != other.get(name))
     return f"{name} {json.dumps(one.get(name))}, now {json.dumps(other.get(name))}"

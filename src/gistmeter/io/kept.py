@@ -1,4 +1,4 @@
-"""A metric whose scores are kept: it scores only what it has not scored before."""
+"""A metric wrapper that caches scores on disk."""
 
 import hashlib
 import json
@@ -15,25 +15,25 @@ from gistmeter.core.signature import Signature
 from gistmeter.io.cache import Entry, ScoreCache
 
 CHUNK = 128
-"""Examples scored before they are on disk: few enough to lose little, many enough to share encodings."""
+"""Examples per cache write: few enough to lose little work, many enough to share encodings."""
 
 
 def content_key(example: Example) -> str:
-    """Return what names an example's texts: a hash of candidate, source and references."""
+    """Return the cache key of an example: a hash of its candidate, source and references."""
     texts = [example.candidate, example.source, list(example.references)]
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
 @dataclass
 class Kept:
-    """A metric whose scores are kept on disk; otherwise the metric itself.
+    """A metric that caches its scores on disk.
 
-    A kept score equals a fresh one in everything: value, parts, spans, flags and problem.
+    A cached score equals a computed one: value, components, spans, flags and problem.
 
     Args:
-        metric: Scores what is not there yet.
-        cache: Keeps the scores of all metrics.
-        spans: Whether scores come back with their spans, which are always kept.
+        metric: The metric that scores examples that are not in the cache.
+        cache: The cache, which can be shared by all metrics.
+        spans: Whether returned scores have spans; the cache always stores them.
     """
 
     metric: Metric
@@ -56,21 +56,21 @@ class Kept:
         return self.metric.signature
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Return kept scores; score the other examples and keep theirs, chunk by chunk."""
+        """Return cached scores; score the other examples and cache their scores, chunk by chunk."""
         keys = [content_key(example) for example in examples]
         known = self.cache.get(self.signature.hash, dict.fromkeys(keys), spans=self.spans)
         missing = {key: e for key, e in zip(keys, examples, strict=True) if key not in known}
-        # Neighbours share their texts, and metrics encode a text once a call.
+        # Sorted, so that examples with a shared text are in one call, which encodes the text once.
         ordered = sorted(missing.items(), key=lambda item: (item[1].source or "", item[1].references))
         for start in range(0, len(ordered), CHUNK):
             known |= self._score(dict(ordered[start : start + CHUNK]))
         return [_decode(e.id, known[key], spans=self.spans) for key, e in zip(keys, examples, strict=True)]
 
     def seconds(self, examples: Sequence[Example]) -> float:
-        """Return how long one of these examples took on average when it was scored.
+        """Return the mean time in seconds that scoring took per example.
 
         Args:
-            examples: At least one; all of them scored.
+            examples: At least one example; all must be in the cache.
         """
         known = self.cache.get(self.signature.hash, {content_key(e): None for e in examples}, spans=False)
         return fmean(json.loads(entry.head)["seconds"] for entry in known.values())

@@ -1,4 +1,4 @@
-"""Output rows: a strict JSON line a row and metric, and what is left out of it."""
+"""Convert scores to and from output rows, one strict JSON line per row and metric."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,10 @@ COLUMNS = (
 
 
 def parse_spans(text: str) -> int | None:
-    """Return how many spans of a score are written: None for all, 0 for none.
+    """Parse the value of `--spans` to the number of spans per score: None for all, 0 for none.
 
     Raises:
-        UsageError: If the text is neither all, none nor worst=N.
+        UsageError: If the text is not all, none or worst=N.
 
     >>> parse_spans("all"), parse_spans("none"), parse_spans("worst=5")
     (None, 0, 5)
@@ -31,11 +31,11 @@ def parse_spans(text: str) -> int | None:
 
 
 def worst_spans(spans: Sequence[Span], limit: int | None) -> Sequence[Span]:
-    """Return the spans with the lowest values, in the order of the text; those without a value come last.
+    """Return the spans with the lowest values, in text order; spans without a value are chosen last.
 
     Args:
-        spans: Of one score.
-        limit: How many; None for all.
+        spans: The spans of one score.
+        limit: The maximum number of spans; None for all.
 
     >>> spans = [Span("candidate", at, at + 1, value) for at, value in enumerate([0.5, 0.1, math.nan, 0.3])]
     >>> [span.start for span in worst_spans(spans, 2)]
@@ -48,10 +48,10 @@ def worst_spans(spans: Sequence[Span], limit: int | None) -> Sequence[Span]:
 
 
 def score_of(row: Mapping[str, Any]) -> Score:
-    """Return the score of an output row, without its parts and spans, which no summary needs."""
+    """Return the score of an output row, without its components and spans, which summaries do not use."""
     value = row["value"]
     if value is None:
-        value = math.inf if row["problem"] is None else math.nan  # JSON knows no infinity
+        value = math.inf if row["problem"] is None else math.nan  # JSON has no infinity
     flags = tuple(Flag(**flag) for flag in row["flags"])
     return Score(row["id"], value, flags=flags, problem=row["problem"])
 
@@ -60,6 +60,6 @@ def json_lines(rows: Iterable[Mapping[str, object]]) -> bytes:
     """Return rows as lines of JSON.
 
     Raises:
-        ValueError: If a row holds NaN or an infinity, which JSON does not know.
+        ValueError: If a row contains NaN or infinity, which strict JSON does not allow.
     """
     return b"".join(map(json_line, rows))

@@ -1,4 +1,4 @@
-"""From a record, a mapping of columns to values, to a row: the one place that reads the fields of a row."""
+"""Convert records, mappings of columns to values, to rows."""
 
 import json
 import math
@@ -12,10 +12,10 @@ from gistmeter.core.row import FIELDS, Row
 
 
 def check_fields(fields: Mapping[str, str]) -> None:
-    """Check the names of renamed fields.
+    """Check that the fields of a column mapping exist.
 
     Raises:
-        UsageError: If a field does not exist; the message names the nearest one.
+        UsageError: If a field does not exist; the message names the most similar one.
     """
     for name in fields:
         if name not in FIELDS and not name.startswith("scores."):
@@ -24,11 +24,11 @@ def check_fields(fields: Mapping[str, str]) -> None:
 
 
 def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str]) -> Row:
-    """Return the row that a record holds.
+    """Convert a record to a row.
 
     Args:
-        record: The value of each column. None, NaN and what pandas writes for them are missing values.
-        number: The id of a record without one.
+        record: The value of each column. None, NaN, and pandas' NA and NaT are missing values.
+        number: The id of a record that has none.
         fields: The column of each field whose column has another name.
 
     Raises:
@@ -59,19 +59,19 @@ def _known(value: object) -> object:
 def _text(name: str, value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    raise BadRow(f"{name} must be a text, not {type(value).__name__}")
+    raise BadRow(f"{name} must be a string, not {type(value).__name__}")
 
 
 def _label(name: str, value: object) -> str | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | Real):
-        raise BadRow(f"{name} must be a text or a number, not {type(value).__name__}")
+        raise BadRow(f"{name} must be a string or a number, not {type(value).__name__}")
     return str(value) or None
 
 
 def _references(value: object) -> tuple[str, ...]:
-    """Return the references; a missing one is an empty text, which keeps the numbers of the others."""
+    """Return the references; a missing one becomes an empty text, which keeps the indices of the others."""
     given = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(given, Iterable) or isinstance(given, Mapping):
         raise BadRow("references must be a list of texts, or one text")
@@ -86,7 +86,7 @@ def _scores(record: Mapping[str, object], given: object, fields: Mapping[str, st
         try:
             given = json.loads(given)
         except (ValueError, RecursionError):
-            raise BadRow('scores are not JSON; write {"fluency": 4.5}') from None
+            raise BadRow('scores are not valid JSON; write {"fluency": 4.5}') from None
     if given is not None and not isinstance(given, Mapping):
         raise BadRow("scores must be an object: {dimension: number}")
     columns = {**{name: name for name in record}, **fields}
@@ -99,7 +99,7 @@ def _number(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]  # what is no number raises
+        number = float(value)  # type: ignore[arg-type]  # raises for anything but a number
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None

@@ -1,6 +1,6 @@
-"""Input rows, read one by one from jsonl, csv, tsv or parquet, so that a file of any length fits.
+"""Read input rows one by one from jsonl, csv, tsv or parquet, in constant memory.
 
-A line that cannot be read becomes a row with its problem; it never stops the others.
+An unreadable line becomes a row with a problem; reading continues with the next line.
 """
 
 import zlib
@@ -10,14 +10,15 @@ from pathlib import Path
 from gistmeter.core.errors import BadRow, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
-from gistmeter.io.formats import format_of, read_records, reason
+from gistmeter.io.files import reason
+from gistmeter.io.formats import format_of, read_records
 from gistmeter.io.records import check_fields, row_from
 
 
 def parse_fields(text: str) -> dict[str, str]:
-    """Read which column holds which field, as the command line gives it.
+    """Parse the value of `--fields`, which maps fields to columns.
 
-    Besides the fields of a row, `scores.NAME` may stand for the column of one human judgement.
+    Besides the fields of a row, `scores.NAME` maps the column of one human judgement.
 
     Raises:
         UsageError: If a field does not exist or is named twice.
@@ -38,19 +39,20 @@ def parse_fields(text: str) -> dict[str, str]:
 def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[Row]:
     """Read a file row by row, in constant memory.
 
-    A file that turns out to be cut off or damaged ends in a row that says so, after all the rows that
-    could be read. In csv and tsv an empty cell is a missing value (but a candidate stays an empty text),
-    and a cell of references that starts with "[" is a JSON list. A row without an id is named after its
-    number, counted from 1. NaN is a missing value everywhere.
+    If a file is truncated or damaged, the last row has a problem that says so, after all readable rows. In
+    csv and tsv, an empty cell is a missing value (except that an empty candidate is an empty text), and a
+    cell of references that starts with "[" is a JSON list. A row without an id gets its number, counted from
+    1, as id. NaN is a missing value in all formats.
 
     Args:
-        path: .jsonl, .csv or .tsv, each also packed as .gz; .parquet; or "-", jsonl from standard input.
-        fields: The column of each field whose column is called otherwise, as from `parse_fields`.
+        path: A .jsonl, .csv or .tsv file, optionally with .gz; a .parquet file; or "-" to read jsonl from
+            standard input.
+        fields: The column of each field whose column has another name, as from `parse_fields`.
 
     Raises:
         UsageError: If the format is unknown or a field does not exist.
         MissingExtra: If pyarrow is needed and not installed.
-        DataError: If the file cannot be read, or lacks a column that it must have.
+        DataError: If the file cannot be read, or a required column is missing.
     """
     check_fields(fields)
     name = str(path)
@@ -71,6 +73,6 @@ def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     except (OSError, EOFError, zlib.error) as error:
         if not number:
             raise DataError(f"cannot read {name}: {reason(error)}") from None
-        # Raising here would cost a caller who gathers chunks the rows of the last, unfinished chunk.
-        problem = f"after {place}: {name} is damaged or cut off, what follows is lost: {reason(error)}"
+        # An exception here would lose the rows of the caller's unfinished chunk.
+        problem = f"after {place}: {name} is damaged or truncated, later rows are lost: {reason(error)}"
         yield Row(Example(f"after {place}", ""), problem=problem)

@@ -1,4 +1,4 @@
-"""Rows with their scores, on the way to a file."""
+"""The `Scored` type: a row with its scores."""
 
 import hashlib
 import json
@@ -14,11 +14,11 @@ Labelled = Sequence[tuple[str, Metric]]
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """One row and what each metric says of it.
+    """A row with the score of each metric.
 
     Args:
-        row: As it was read.
-        scores: One a metric, in the metrics' order.
+        row: The row as it was read.
+        scores: One score per metric, in the order of the metrics.
     """
 
     row: Row
@@ -26,7 +26,7 @@ class Scored:
 
 
 def digest_of(rows: Sequence[Row]) -> str:
-    """Return what names the rows: a hash of all that their scores and output rows are made from."""
+    """Return a hash of everything in the rows that affects their scores and output rows."""
     texts = [
         [e.id, e.candidate, e.source, e.references, e.system, e.doc_id, row.problem]
         for row in rows

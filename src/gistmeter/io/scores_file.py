@@ -1,4 +1,4 @@
-"""Numbers of a user's own, one an id, read from a file: each column is a metric."""
+"""Read a file of the user's own scores by id; each column acts as a metric."""
 
 import math
 import zlib
@@ -12,23 +12,23 @@ from gistmeter.core.example import Example, Need
 from gistmeter.core.row import FIELDS
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
-from gistmeter.io.files import is_stream
-from gistmeter.io.formats import Record, format_of, read_records, reason
+from gistmeter.io.files import is_stream, reason
+from gistmeter.io.formats import Record, format_of, read_records
 
 TASK = "task"
 NO_METRIC = {*FIELDS, TASK}
-Key = tuple[str | None, str]  # task or None, and id
+Key = tuple[str | None, str]  # (task or None, id)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers, as a metric: an example's score is the number beside its id.
+    """A column of numbers as a metric: the score of an example is the number of its id.
 
     Args:
-        name: The column's.
-        file: The name of its file.
-        sha256: Of the file.
-        values: By id; an id that is not there has no value.
+        name: The name of the column.
+        file: The name of the file.
+        sha256: The SHA-256 of the file.
+        values: The number of each id; a missing id has an undefined score.
     """
 
     name: str
@@ -39,11 +39,11 @@ class Column:
 
     @property
     def signature(self) -> Signature:
-        """The file's digest and the column: all that decides the number."""
+        """The file's name and digest and the column, which determine the scores."""
         return Signature.of("scores", version=1, file=self.file, sha256=self.sha256[:16], column=self.name)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Look every example up by its id."""
+        """Return the number of each example's id."""
         return [self._score(example.id) for example in examples]
 
     def _score(self, id: str) -> Score:
@@ -57,11 +57,11 @@ class ScoresFile:
     """A file of scores.
 
     Args:
-        path: Where it was read from.
-        sha256: Of the file.
-        columns: The numbers of each column, by task and id; a missing one is not there.
-        left_out: Columns without any number, which are no metrics.
-        keys: The task and id of every record, in order.
+        path: The path of the file.
+        sha256: The SHA-256 of the file.
+        columns: The numbers of each column, by task and id; missing values are absent.
+        left_out: Columns without numbers, which are ignored.
+        keys: The task and id of each record, in order.
     """
 
     path: Path
@@ -72,22 +72,22 @@ class ScoresFile:
 
     @classmethod
     def read(cls, path: str | Path) -> "ScoresFile":
-        """Read a csv, tsv or jsonl file with a column `id`, and one or more of numbers.
+        """Read a csv, tsv or jsonl file with a column `id` and one or more columns of numbers.
 
-        A column `task` may say which file of rows an id is of. An empty cell, null and NaN are missing
-        values. The fields of rows (`candidate`, `system`, …) are no metrics.
+        An optional column `task` names the file of rows that an id belongs to. An empty cell, null and NaN
+        are missing values. The fields of rows (`candidate`, `system`, …) are ignored.
 
         Raises:
             UsageError: If the format is unknown.
-            DataError: If the file or a line of it cannot be read, an id is missing or stands there twice, or
-                no column holds numbers, or one holds numbers and something else.
+            DataError: If the file or a line cannot be read, an id is missing or repeated, no column has
+                numbers, or a column mixes numbers and other values.
         """
         name = str(path)
         kind = format_of(name)
-        if kind == "parquet" or is_stream(name):  # a pipe cannot be read a second time, for its digest
-            raise DataError(f"{name}: scores must be csv, tsv or jsonl, and no pipe")
+        if kind == "parquet" or is_stream(name):  # a pipe cannot be read twice, for the rows and the digest
+            raise DataError(f"{name}: --scores takes a csv, tsv or jsonl file, not parquet or a pipe")
         try:
-            # A file of scores needs no candidate, which a file of rows must have; the id stands in for it.
+            # A file of rows requires a candidate, a file of scores an id.
             records = list(read_records(name, kind, {"candidate": "id"}))
             with Path(name).open("rb") as file:
                 digest = file_digest(file, "sha256").hexdigest()
@@ -99,19 +99,19 @@ class ScoresFile:
         columns = {column: _numbers(name, column, found, quoted=kind != "jsonl") for column in names}
         kept = {column: numbers for column, numbers in columns.items() if numbers}
         if not kept:
-            raise DataError(f"{name} has no column of numbers beside its ids")
+            raise DataError(f"{name} has no column of numbers besides the ids; add one")
         left_out = tuple(column for column in columns if column not in kept)
         return cls(Path(name), digest, kept, left_out, tuple(found))
 
     def match(self, ids: Mapping[str, Sequence[str]], *, whole: bool = True) -> dict[str, list[Column]]:
-        """Return the columns for each task that has scores here, with the values of its ids.
+        """Return the columns for each task that has scores in the file, with the values of its ids.
 
         Args:
-            ids: Of the rows of each task, in order.
-            whole: Whether these are all rows of each task, so that an id of none of them is a mistake.
+            ids: The ids of the rows of each task, in order.
+            whole: Whether these are all rows of each task, so that any other id is an error.
 
         Raises:
-            DataError: If an id or task is unknown, or an id is of more than one row.
+            DataError: If an id or task is unknown, or an id matches more than one row.
         """
         place: dict[str, list[str]] = {}
         for task, rows in ids.items():
@@ -129,11 +129,11 @@ class ScoresFile:
             else:
                 unknown.append(id if named is None else f"{id} of task {named}")
         if unknown and (whole or not matched):
-            raise DataError(f"{self.path}: {len(unknown)} ids are of no row; the first: {unknown[0]}")
+            raise DataError(f"{self.path}: {len(unknown)} ids match no row; the first: {unknown[0]}")
         return {task: self._columns(found) for task, found in matched.items()}
 
     def _columns(self, ids: Mapping[Key, str]) -> list[Column]:
-        """Return every column with the numbers of some keys."""
+        """Return each column with the numbers of the given keys."""
         return [
             Column(
                 name,
@@ -146,17 +146,17 @@ class ScoresFile:
 
 
 def _by_key(name: str, records: Sequence[Record]) -> dict[Key, tuple[str, Mapping[str, object]]]:
-    """Return the place and the columns of each record, by its task and id."""
+    """Return the position and the columns of each record, by task and id."""
     found: dict[Key, tuple[str, Mapping[str, object]]] = {}
     for place, record in records:
         if isinstance(record, BadRow):
             raise DataError(f"{name} {place}: {record}")
         task, id = record.get(TASK), record.get("id")
         if id is None or id == "" or isinstance(id, bool) or not isinstance(id, str | int | float):
-            raise DataError(f"{name} {place}: the id must be a text or a number")
+            raise DataError(f"{name} {place}: the id must be a string or a number")
         key = (None if task is None else str(task), str(id))
         if key in found:
-            raise DataError(f"{name} {place}: the id {key[1]} stands there twice; keep one of its lines")
+            raise DataError(f"{name} {place}: the id {key[1]} is repeated; keep one of its lines")
         found[key] = place, record
     return found
 
@@ -164,17 +164,17 @@ def _by_key(name: str, records: Sequence[Record]) -> dict[Key, tuple[str, Mappin
 def _numbers(
     name: str, column: str, found: Mapping[Key, tuple[str, Mapping[str, object]]], *, quoted: bool
 ) -> dict[Key, float]:
-    """Return the numbers of a column, none if it is one of something else.
+    """Return the numbers of a column; an empty dict for a column without numbers.
 
     Args:
-        name: The file's, for errors.
-        column: The column's.
-        found: From `_by_key`.
-        quoted: Whether numbers come as texts, as the cells of a csv file do.
+        name: The name of the file, for errors.
+        column: The name of the column.
+        found: The records from `_by_key`.
+        quoted: Whether numbers are strings, as in the cells of a csv file.
     """
     numbers: dict[Key, float] = {}
     strange: list[str] = []
-    looks = False  # like numbers in quotes
+    looks = False  # whether a string looks like a number
     for key, (place, record) in found.items():
         value = record.get(column)
         number = _number(value)
@@ -186,12 +186,12 @@ def _numbers(
         elif number is not None and not math.isnan(number):
             numbers[key] = number
     if strange and (numbers or looks):
-        raise DataError(f"{name} {strange[0]}, not a number; leave it empty (in JSON null) if it is missing")
+        raise DataError(f"{name} {strange[0]}, not a number; leave a missing value empty (null in JSON)")
     return numbers
 
 
 def _number(value: object) -> float | None:
-    """Return a number, or the number that a text holds, NaN too; None for anything else, infinity too."""
+    """Convert a number or numeric string, including NaN; return None for anything else, and for infinity."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -203,5 +203,5 @@ def _number(value: object) -> float | None:
 
 def _ambiguous(path: Path, id: str, tasks: Sequence[str]) -> str:
     if len(set(tasks)) == 1:
-        return f"{path}: the id {id} is of {len(tasks)} rows of {tasks[0]}; give every row an id of its own"
-    return f"{path}: the id {id} is of rows of {' and '.join(tasks)}; add a column {TASK} that says which"
+        return f"{path}: the id {id} matches {len(tasks)} rows of {tasks[0]}; make the ids of rows unique"
+    return f"{path}: the id {id} matches rows of {' and '.join(tasks)}; add a column {TASK} to choose"

@@ -1,7 +1,8 @@
-"""Where scores go: a file that appears when it is whole, or a stream that gets every chunk at once."""
+"""Write scores: to a file that appears when it is complete, or to a stream chunk by chunk."""
 
 import csv
 import gzip
+import io
 import json
 import os
 import sys
@@ -22,34 +23,34 @@ from gistmeter.io.scored import Labelled, Scored, digest_of
 
 
 class Sink(Protocol):
-    """Takes scores in input order."""
+    """Writes scores in input order."""
 
     @property
     def safe(self) -> int:
-        """How many rows a run that is stopped now leaves behind for --resume."""
+        """The number of rows that --resume can continue after if the run stops now."""
 
     def begin(self, metrics: Labelled) -> None:
-        """Say what makes the scores."""
+        """Start writing scores of these metrics."""
 
     def done(self, rows: Iterator[Row]) -> Iterator[list[Scored]]:
-        """Take from the rows those that an earlier run has scored, and yield their scores without spans."""
+        """Consume the rows that an earlier run scored, and yield their scores without spans."""
 
     def write(self, chunk: Sequence[Scored]) -> None:
-        """Take a chunk; it is safe when this returns."""
+        """Write a chunk; it is saved when this returns."""
 
     def finish(self) -> None:
-        """Make the output whole."""
+        """Complete the output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How an output is written.
+    """Options of an output.
 
     Args:
-        spans: How many spans of a score; None for all.
-        resume: Go on with what a run before has left.
-        overwrite: Replace what is there.
-        inputs: Files that are read, which no output may replace.
+        spans: The maximum number of spans per score; None for all.
+        resume: Whether to continue an interrupted run.
+        overwrite: Whether to replace an existing output.
+        inputs: The input files, which the output must not replace.
     """
 
     spans: int | None = None
@@ -59,11 +60,11 @@ class Writing:
 
 
 class Nowhere:
-    """Takes scores and writes nothing."""
+    """Discards scores."""
 
     @property
     def safe(self) -> int:
-        """None of them."""
+        """Always 0."""
         return 0
 
     def begin(self, metrics: Labelled) -> None:
@@ -81,7 +82,7 @@ class Nowhere:
 
 
 class _Stream(Nowhere):
-    """Writes every chunk as it comes: to standard output, a pipe or a device."""
+    """Writes each chunk immediately, to standard output, a pipe or a device."""
 
     def __init__(self, name: str, kind: str, spans: int | None) -> None:
         self._name, self._kind, self._spans = name, kind, spans
@@ -99,7 +100,7 @@ class _Stream(Nowhere):
 
     def _put(self, data: bytes) -> None:
         if self._name.endswith(".gz"):
-            data = gzip.compress(data, mtime=0)  # a member of its own: readable after each
+            data = gzip.compress(data, mtime=0)  # a complete gzip member per chunk
         with files.failing_as("standard output" if self._file is None else self._name):
             if self._file is None:
                 _print(data)
@@ -112,7 +113,7 @@ class _Stream(Nowhere):
 
 
 class _File(Nowhere):
-    """Writes chunks into a journal, which becomes the file."""
+    """Writes chunks to a journal, which becomes the output file."""
 
     def __init__(self, name: str, kind: str, journal: Journal, spans: int | None) -> None:
         self._name, self._kind, self._journal, self._spans = name, kind, journal, spans
@@ -134,8 +135,8 @@ class _File(Nowhere):
             part = list(islice(rows, chunk.rows))
             if digest_of(part) != chunk.digest:
                 raise DataError(
-                    f"rows {first} to {first + chunk.rows - 1} are not those that {self._journal.part} was "
-                    "made from; give the same input, or start again with --overwrite"
+                    f"rows {first} to {first + chunk.rows - 1} differ from the rows in "
+                    f"{self._journal.part}; use the same input, or start again with --overwrite"
                 )
             lines = (gzip.decompress(data) if self._packed else data).split(b"\n")
             scores = iter(score_of(json.loads(line)) for line in lines if line)
@@ -157,7 +158,7 @@ class _File(Nowhere):
 
 
 class _Whole(Nowhere):
-    """A file that an earlier run has finished: nothing is left to score."""
+    """An output that an earlier run completed, with nothing left to score."""
 
     def __init__(self, name: str, kind: str) -> None:
         self._name, self._kind = name, kind
@@ -177,7 +178,9 @@ class _Whole(Nowhere):
             else:
                 if next(found, None) is None:
                     return
-        raise UsageError(f"{self._name} is whole, but not of these rows and metrics; --overwrite replaces it")
+        raise UsageError(
+            f"{self._name} is complete, but has other rows or metrics; replace it with --overwrite"
+        )
 
     def _are_of(self, row: Row, records: Sequence[dict[str, Any]]) -> bool:
         wanted = [(row.example.id, label, metric.signature.text) for label, metric in self._metrics]
@@ -186,21 +189,21 @@ class _Whole(Nowhere):
 
 @contextmanager
 def reading_as(name: str) -> Iterator[None]:
-    """Turn what a damaged file raises into one line."""
+    """Convert the errors of a damaged file to a DataError."""
     try:
         yield
     except (OSError, EOFError, ValueError, KeyError, TypeError, csv.Error, zlib.error) as error:
-        raise DataError(f"cannot read {name}, which --resume found: {files.said(error)}") from error
+        raise DataError(f"cannot resume {name}: {files.reason(error)}") from error
 
 
 @contextmanager
 def open_sink(name: str | None, writing: Writing) -> Iterator[Sink]:
-    """Open an output: None for nowhere, "-" for standard output, or a file.
+    """Open an output: a file, "-" for standard output, or None to discard scores.
 
-    No file that is there is touched before `finish`.
+    An existing file stays unchanged until `finish`.
 
     Raises:
-        UsageError: If the format is unknown, or the file is an input, is there already or is being written.
+        UsageError: If the format is unknown, or the file is an input, already exists, or is being written.
         DataError: If the file cannot be written.
     """
     if name is None:
@@ -224,9 +227,9 @@ def open_sink(name: str | None, writing: Writing) -> Iterator[Sink]:
 
 def _stream(name: str, kind: str, writing: Writing) -> Iterator[Sink]:
     if writing.resume:
-        raise UsageError("--resume needs a file; what went into a pipe cannot be read again")
+        raise UsageError("--resume needs a file as output; a pipe cannot be resumed")
     if kind == "parquet":
-        raise UsageError("parquet cannot be written into a pipe; write jsonl")
+        raise UsageError("parquet cannot be written to a pipe; write jsonl")
     with files.failing_as(name):
         stream = _Stream(name, kind, writing.spans)
     try:
@@ -236,18 +239,18 @@ def _stream(name: str, kind: str, writing: Writing) -> Iterator[Sink]:
 
 
 def _check_free(name: str, journal: Journal, writing: Writing) -> None:
-    """Refuse what would be lost; the flags say what is meant."""
+    """Raise UsageError if the run would lose existing rows and neither flag is set."""
     if writing.overwrite:
         journal.start_over()
     elif writing.resume:
         return
     elif journal.chunks:
         raise UsageError(
-            f"{journal.part} holds {journal.rows} rows of a run that was stopped; "
-            "--resume goes on after them, --overwrite starts again"
+            f"{journal.part} has {journal.rows} rows of an interrupted run; "
+            "continue it with --resume, or start again with --overwrite"
         )
     elif files.is_filled(name):
-        raise UsageError(f"{name} is there already; --overwrite replaces it")
+        raise UsageError(f"{name} already exists; replace it with --overwrite")
 
 
 def _rows(metrics: Labelled, chunk: Iterable[Scored], spans: int | None) -> list[dict[str, object]]:
@@ -264,11 +267,10 @@ def _rows(metrics: Labelled, chunk: Iterable[Scored], spans: int | None) -> list
 
 
 def _print(data: bytes) -> None:
-    """Write to standard output as UTF-8, whatever the terminal's encoding is called."""
+    """Write to standard output as UTF-8, independent of the terminal's encoding."""
     sys.stdout.flush()
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.buffer.write(data)
+    else:  # a test or a notebook may replace the stream
         sys.stdout.write(data.decode())
-    else:
-        stream.write(data)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Output rows as csv and parquet."""
+"""Write output rows as csv and parquet, and read them back."""
 
 import csv
 import gzip
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
 BATCH = 1024
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What makes a spreadsheet take a cell for a formula."""
+"""Prefixes that a spreadsheet interprets as a formula."""
 
 
 def kind_of(name: str) -> str:
-    """Return an output's format: jsonl, csv or parquet; a pipe without a known ending gets jsonl.
+    """Return an output's format: jsonl, csv or parquet; jsonl for a pipe without a known suffix.
 
     Raises:
-        UsageError: If its name ends in none of `SUFFIXES`.
-        MissingExtra: If pyarrow is needed and not installed.
+        UsageError: If the name does not end in one of `SUFFIXES`.
+        MissingExtra: If the format is parquet and pyarrow is not installed.
     """
     if not name.lower().endswith(SUFFIXES):
         if files.is_stream(name):
@@ -38,7 +38,7 @@ def kind_of(name: str) -> str:
     kind = name.lower().removesuffix(".gz").rpartition(".")[2]
     if kind == "parquet":
         try:
-            import pyarrow  # noqa: F401 - before anything is scored
+            import pyarrow  # noqa: F401 - fails before anything is scored
         except ImportError:
             raise MissingExtra("pyarrow", "parquet") from None
     return kind
@@ -47,7 +47,7 @@ def kind_of(name: str) -> str:
 def csv_lines(rows: Iterable[Mapping[str, object]], *, header: bool = False) -> bytes:
     r"""Return rows as csv; parts, spans and flags are JSON, a missing value is an empty cell.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    A cell that a spreadsheet would interpret as a formula gets a leading apostrophe.
 
     >>> row = dict.fromkeys(COLUMNS) | {"id": "=1+1", "metric": "chrf", "value": -0.5, "parts": {}}
     >>> csv_lines([row])
@@ -59,7 +59,7 @@ def csv_lines(rows: Iterable[Mapping[str, object]], *, header: bool = False) -> 
         writer.writerow(COLUMNS)
     for row in rows:
         writer.writerow([_cell(row[column]) for column in COLUMNS])
-    return text.getvalue().encode("utf-8", "backslashreplace")  # a lone surrogate is no text
+    return text.getvalue().encode("utf-8", "backslashreplace")  # for lone surrogates
 
 
 def _cell(value: object) -> object:
@@ -69,13 +69,13 @@ def _cell(value: object) -> object:
 
 
 def convert(journal: Path, target: str, kind: str, *, packed: bool) -> None:
-    """Write the rows of a journal as csv or parquet, in bounded memory, beside the target, and rename.
+    """Convert the rows of a journal to csv or parquet, atomically and in bounded memory.
 
     Args:
-        journal: JSON lines, packed where the target is.
+        journal: JSON lines, compressed if `packed`.
         target: The file to write.
         kind: csv or parquet.
-        packed: Whether to pack it.
+        packed: Whether the journal and the target are gzip-compressed.
     """
     beside = f"{target}.new"
     try:
@@ -101,7 +101,7 @@ def _write_csv(batches: Iterable[list[dict[str, Any]]], raw: io.RawIOBase, *, pa
     def put(data: bytes) -> None:
         files.write_all(raw, packer.compress(data) if packer else data)
 
-    packer = zlib.compressobj(6, zlib.DEFLATED, 31) if packed else None  # 31: a gzip file, without a date
+    packer = zlib.compressobj(6, zlib.DEFLATED, 31) if packed else None  # 31: gzip without a time stamp
     put(csv_lines([], header=True))
     for batch in batches:
         put(csv_lines(batch))
@@ -136,7 +136,7 @@ def _schema() -> "Schema":
 
 
 def read_output(name: str, kind: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a finished output, with what their scores are made of again."""
+    """Yield the rows of a complete output, with the fields that `score_of` reads."""
     if kind == "parquet":
         import pyarrow.parquet as pq
 

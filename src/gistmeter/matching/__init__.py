@@ -1,4 +1,4 @@
-"""Matching the rows of a similarity matrix to its columns; knows no model."""
+"""Match the rows of a similarity matrix to its columns; independent of models."""
 
 from gistmeter.matching.matching import Matching, f1, greedy, optimal, weighted_mean
 

@@ -1,4 +1,4 @@
-"""Greedy and optimal matching, and the means over them."""
+"""Greedy and optimal matching of a similarity matrix, and means over matches."""
 
 import math
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ NOBODY = -1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matching:
-    """A partner for each row of a similarity matrix.
+    """The matched column of each row of a similarity matrix.
 
     Args:
-        partner: The column of each row, or -1 where it has none, shape (rows,).
-        similarity: To that partner; NaN where there is none, shape (rows,).
+        partner: The index of the matched column, or -1 for an unmatched row, shape (rows,).
+        similarity: The similarity to the matched column; NaN for an unmatched row, shape (rows,).
     """
 
     partner: NDArray[np.intp]
@@ -25,10 +25,10 @@ class Matching:
 
 
 def greedy(similarity: FloatArray) -> Matching:
-    """Give each row its most similar column; a column may serve many rows.
+    """Match each row to its most similar column; several rows may match the same column.
 
     Args:
-        similarity: Shape (rows, columns), both at least 1. Among equals the first column wins.
+        similarity: Shape (rows, columns), both at least 1. Ties go to the first column.
 
     >>> greedy(np.array([[0.9, 0.1], [0.8, 0.3]])).partner
     array([0, 0])
@@ -38,10 +38,11 @@ def greedy(similarity: FloatArray) -> Matching:
 
 
 def optimal(similarity: FloatArray) -> Matching:
-    """Pair rows and columns one to one so that the sum of similarities is largest (Kuhn, 1955).
+    """Match rows to columns one to one, maximizing the sum of similarities (Kuhn, 1955).
 
     Args:
-        similarity: Shape (rows, columns), both at least 1. The longer side keeps some without partner.
+        similarity: Shape (rows, columns), both at least 1. In a non-square matrix, some rows or columns stay
+            unmatched.
 
     >>> optimal(np.array([[0.9, 0.1], [0.8, 0.3]])).partner
     array([0, 1])
@@ -57,14 +58,14 @@ def optimal(similarity: FloatArray) -> Matching:
 
 
 def weighted_mean(values: FloatArray, weights: FloatArray | None = None) -> float:
-    """Return the mean of values; NaN if there are none, or the weights sum to 0."""
+    """Return the weighted mean of values; NaN if there are no values or the weights sum to 0."""
     weights = np.ones(len(values)) if weights is None else weights
     total = float(weights.sum())
     return float(values @ weights) / total if total else math.nan
 
 
 def f1(precision: float, recall: float) -> float:
-    """Return the harmonic mean; 0 where one of the two is not above 0.
+    """Return the harmonic mean of precision and recall; 0 if either is 0 or negative.
 
     >>> f1(0.5, 1.0)
     0.6666666666666666

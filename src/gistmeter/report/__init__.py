@@ -1,1 +1,1 @@
-"""Scores and reports as something to read; knows no metric."""
+"""Format scores and reports as text, data frames and HTML; independent of metrics."""

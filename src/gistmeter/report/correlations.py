@@ -1,4 +1,4 @@
-"""Correlations with human judgements: printed, converted, shown in a notebook."""
+"""The `Correlations` type: print, convert and display correlations with human judgements."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from gistmeter.report.notebook import html_table
 from gistmeter.report.table import benchmark_table
 
 NUMBERS = ("n", "n_undefined", "pearson", "spearman", "kendall", "low", "high")
-SHOWN = 20  # rows of a repr or in a notebook
+SHOWN = 20  # rows shown in a notebook
 HEADERS = ("metric", "part", "dimension", "level", "n", "pearson", "low", "high")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Correlations:
-    """How well metrics correlate with human judgements, as `gistmeter benchmark --json` writes it.
+    """Correlations of metrics with human judgements, in the format of `gistmeter benchmark --json`.
 
     `print` shows a table; iteration yields the rows.
 
     Args:
-        rows: One a metric, part, human dimension and level, with the keys `task, metric, part, dimension,
-            level, n, n_undefined, pearson, spearman, kendall, low, high, signature`; an undefined number is
-            None, and `problem` says why.
+        rows: One row per metric, component, human dimension and level, with the keys `task, metric, part,
+            dimension, level, n, n_undefined, pearson, spearman, kendall, low, high, signature`; an undefined
+            number is None, and `problem` gives the reason.
     """
 
     rows: Sequence[Mapping[str, Any]]
@@ -37,11 +37,11 @@ class Correlations:
         return len(self.rows)
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
-        """Return what JSON can hold: the `rows`."""
+        """Return a JSON-serializable dict with the `rows`."""
         return {"rows": [dict(row) for row in self.rows]}
 
     def to_jsonl(self, path: str | Path) -> None:
-        """Write the rows as JSON lines; .gz compresses them.
+        """Write the rows as JSON lines; a path that ends in .gz is compressed.
 
         Raises:
             DataError: If the file cannot be written.
@@ -49,13 +49,13 @@ class Correlations:
         write_jsonl(path, self.rows)
 
     def to_frame(self, kind: Kind | None = None) -> Frame:
-        """Return a data frame with a row a correlation.
+        """Return a data frame with one row per correlation.
 
         Args:
-            kind: `pandas`, `polars` or `pyarrow`; by default the first of them that is installed.
+            kind: `pandas`, `polars` or `pyarrow`; by default, the first that is installed.
 
         Raises:
-            MissingExtra: If the library, or any of the three, is not installed.
+            MissingExtra: If the library is not installed; by default, if none of the three is.
         """
         texts = [
             name for name in dict.fromkeys(key for row in self.rows for key in row) if name not in NUMBERS

@@ -1,4 +1,4 @@
-"""Columns as a data frame of the library that is installed, and rows as a file of JSON lines."""
+"""Convert columns to a pandas, polars or pyarrow data frame, and write rows as JSON lines."""
 
 import gzip
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,15 +21,15 @@ EXTRA = "frames"
 
 
 def frame_of(columns: Columns, kind: Kind | None = None) -> Frame:
-    """Return columns as a data frame.
+    """Convert columns to a data frame.
 
     Args:
-        columns: Texts, with None for a missing one; or numbers, with NaN, which polars and pyarrow show as
-            null.
-        kind: The library; by default the first of pandas, polars and pyarrow that is installed.
+        columns: Columns of strings, with None for missing values; or of numbers, with NaN, which becomes null
+            in polars and pyarrow.
+        kind: The library; by default, the first of pandas, polars and pyarrow that is installed.
 
     Raises:
-        UsageError: If there is no such kind.
+        UsageError: If the kind does not exist.
         MissingExtra: If the library is not installed.
     """
     if kind is not None and kind not in get_args(Kind):
@@ -51,7 +51,7 @@ def frame_of(columns: Columns, kind: Kind | None = None) -> Frame:
 
 
 def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, object]]) -> None:
-    """Write rows as JSON lines, compressed if the name ends in .gz.
+    """Write rows as JSON lines, compressed if the path ends in .gz.
 
     Raises:
         DataError: If the file cannot be written.
@@ -69,5 +69,5 @@ def _is_number(values: object) -> bool:
 
 
 def _encodable(texts: Iterable[str | None]) -> list[str | None]:
-    """Replace lone surrogates, which no data frame but pandas' can hold."""
-    return [text and text.encode("utf-8", "replace").decode() for text in texts]
+    """Replace lone surrogates, which polars and pyarrow do not support."""
+    return [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]

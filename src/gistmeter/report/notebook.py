@@ -1,11 +1,11 @@
-"""Tables as plain HTML, for notebooks."""
+"""HTML tables for notebooks."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
 
 
 def html_table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str = "") -> str:
-    """Return a table whose first column is aligned to the left and whose others to the right.
+    """Return an HTML table; the first column is left-aligned, the others are right-aligned.
 
     >>> html_table(["id", "rouge"], [["<a>", "0.500"]]).count("&lt;a&gt;")
     1

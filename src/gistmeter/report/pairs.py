@@ -1,4 +1,4 @@
-"""Differences between metrics as text for a terminal."""
+"""Format differences between metrics as text for a terminal."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,17 +8,17 @@ from gistmeter.report.table import UNDEFINED, _joined, _probability, _signed, _t
 
 Figures = Mapping[str, Any]
 SIGNIFICANT = 0.05
-LEGEND = f"""difference: of Pearson's r, metric A − metric B; its interval: paired bootstrap, documents drawn
-p: permutation test PERM-BOTH; Holm: p corrected for all pairs that were compared
-*: Holm is below {SIGNIFICANT}, and the interval leaves out 0"""
+LEGEND = f"""difference: Pearson's r of A minus Pearson's r of B; interval: paired bootstrap over documents
+p: permutation test PERM-BOTH; Holm: p corrected for all compared pairs
+*: Holm-corrected p is below {SIGNIFICANT}, and the interval excludes 0"""
 
 
 def pairs_table(rows: Sequence[Figures]) -> str:
-    """Lay out differences between metrics: a table a task, human dimension and level, a line a pair.
+    """Format differences between metrics: one table per task, human dimension and level.
 
     Args:
-        rows: As `gistmeter.bench.stats.significance.difference_row` makes them. What the bootstrap and
-            Williams' test say of a pair is left to the JSON.
+        rows: One row per pair of metrics, from `gistmeter.bench.stats.significance.difference_row`. The
+            p-values of the bootstrap and of Williams' test are only in the JSON file.
 
     >>> numbers = {"difference": -0.12, "low": -0.2, "high": -0.031, "p_permutation": 0.004, "p_holm": 0.012}
     >>> where = {"task": "mine", "dimension": "fluency", "level": "pooled", "n": 800}
@@ -29,9 +29,9 @@ def pairs_table(rows: Sequence[Figures]) -> str:
     ----------  ----------  ------------  ----------------  -----  ------  --  ---
     rouge       speed             -0.120  [-0.200, -0.031]  0.004   0.012  *   800
     <BLANKLINE>
-    difference: of Pearson's r, metric A − metric B; its interval: paired bootstrap, documents drawn
-    p: permutation test PERM-BOTH; Holm: p corrected for all pairs that were compared
-    *: Holm is below 0.05, and the interval leaves out 0
+    difference: Pearson's r of A minus Pearson's r of B; interval: paired bootstrap over documents
+    p: permutation test PERM-BOTH; Holm: p corrected for all compared pairs
+    *: Holm-corrected p is below 0.05, and the interval excludes 0
     """
     tables: dict[tuple[str, str, str], list[Figures]] = {}
     for row in rows:
@@ -64,7 +64,10 @@ def _cells(row: Figures) -> list[str]:
 
 
 def _differs(row: Figures) -> bool:
-    """Ask both tests: at pooled level the permutation test takes rows of one document for independent."""
+    """Return whether both tests are significant.
+
+    At the pooled level, the permutation test treats rows of one document as independent.
+    """
     if row["p_holm"] is None or row["low"] is None:
         return False
     return bool(row["p_holm"] < SIGNIFICANT and not row["low"] <= 0 <= row["high"])

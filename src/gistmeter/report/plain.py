@@ -1,4 +1,4 @@
-"""The one cleaner of text for a terminal: labels, file names and messages on one line, without escapes."""
+"""Clean labels, file names and messages for a terminal: one line, without escape sequences."""
 
 import unicodedata
 
@@ -6,10 +6,10 @@ LONG = 10_000
 
 
 def plain(text: str, width: int = LONG) -> str:
-    r"""Return a text on one line, without characters that move the cursor, cut to a width.
+    r"""Return a text on one line, without control characters, truncated to a width.
 
-    Control characters, lone surrogates and unassigned characters become U+FFFD; characters that only
-    format, such as those that turn the writing direction, are left out.
+    Control characters, lone surrogates and unassigned characters become U+FFFD; format characters, such as
+    those that change the writing direction, are removed.
 
     >>> plain("speed\x1b[31m\n red").encode("ascii", "backslashreplace")
     b'speed\\ufffd[31m red'
@@ -25,5 +25,5 @@ def harmless(text: str) -> str:
 
 
 def _placeholder(character: str) -> str:
-    # Format characters join emoji and turn the writing direction; the rest are controls and surrogates.
+    # Format characters (Cf) join emoji and change the writing direction; others are controls and surrogates.
     return "" if unicodedata.category(character) == "Cf" else "\ufffd"

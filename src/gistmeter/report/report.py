@@ -1,4 +1,4 @@
-"""The scores of one metric or several over the same examples: printed, converted, shown in a notebook."""
+"""The `Report` type: print, convert and display the scores of one or several metrics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,23 +19,24 @@ from gistmeter.report.html.data import View
 from gistmeter.report.table import _number as number
 from gistmeter.report.table import score_table
 
-SHOWN_METRICS = 20  # lines of a repr
-SHOWN_ROWS = 20  # in a notebook
+SHOWN_METRICS = 20  # metrics in a repr
+SHOWN_ROWS = 20  # rows shown in a notebook
 SHOWN_LABEL = 60  # characters
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
-    """Scores of the same examples by one metric or several.
+    """Scores of the same examples by one or several metrics.
 
     `print` shows the values, the means with their 95 % intervals, flags, problems and signatures.
-    `report["rouge"]` is the report of one metric, and iteration yields these. A report of one metric has its
-    figures as attributes: `mean`, `low`, `high`, `n`, `n_undefined`, `scores` and `signature`.
+    `report["rouge"]` is the report of one metric; iteration yields one such report per metric. A report of
+    one metric has its results as attributes: `mean`, `low`, `high`, `n`, `n_undefined`, `scores` and
+    `signature`.
 
     Args:
-        results: What each metric gave, by the metric's label.
-        examples: What was scored, in the order given.
-        human: What people said of each example, by dimension; empty if nobody did.
+        results: The result of each metric, by label.
+        examples: The scored examples, in the order given.
+        human: The human scores of each example, by dimension; empty if there are none.
 
     >>> signature = Signature.of("chrf", version=1)
     >>> scores = [Score("1", 75.0), Score("2", 50.0)]
@@ -60,13 +61,13 @@ class Report:
         human: Sequence[Mapping[str, float]] = (),
         seed: int = 0,
     ) -> "Report":
-        """Make a report of scores.
+        """Create a report from scores.
 
         Args:
-            scored: The signature and the scores of each metric, one score an example.
-            examples: What was scored; intervals resample the documents of those with a `doc_id`.
-            human: What people said of each example, by dimension; leave it out if nobody did.
-            seed: Of the bootstrap.
+            scored: The signature and the scores of each metric, with one score per example.
+            examples: The scored examples; the bootstrap resamples their documents (`doc_id`).
+            human: The human scores of each example, by dimension; leave it out if there are none.
+            seed: Seed of the bootstrap.
         """
         documents = [example.doc_id for example in examples]
         results = {
@@ -77,22 +78,22 @@ class Report:
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The labels of the metrics, in the order asked for."""
+        """The labels of the metrics, in the order given."""
         return tuple(self.results)
 
     @property
     def signature(self) -> Signature:
-        """What decided the numbers of the only metric."""
+        """The signature of the only metric."""
         return self._only.signature
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        """The scores of the only metric, one an example, in the order given."""
+        """The scores of the only metric, one per example, in the order given."""
         return self._only.scores
 
     @property
     def mean(self) -> float:
-        """The mean of the only metric over the examples with a value; NaN if none has one."""
+        """The mean of the only metric over the examples with a value; NaN if no example has one."""
         return self._only.mean
 
     @property
@@ -131,13 +132,13 @@ class Report:
         return len(self.results)
 
     def rows(self) -> Iterator[dict[str, object]]:
-        """Yield a row a score as `gistmeter score -o` writes it, example by example."""
+        """Yield one row per score in the format of `gistmeter score -o`, example by example."""
         for at, example in enumerate(self.examples):
             for label, result in self.results.items():
                 yield score_row(label, result.scores[at], result.signature, example)
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
-        """Return what JSON can hold: `metrics`, a summary each, and `rows`; an undefined number is None."""
+        """Return a JSON-serializable dict: a summary per metric, and the rows; undefined numbers are None."""
         metrics: list[dict[str, object]] = [
             {
                 "metric": label,
@@ -151,7 +152,7 @@ class Report:
         return {"metrics": metrics, "rows": list(self.rows())}
 
     def to_jsonl(self, path: str | Path) -> None:
-        """Write `rows()` as JSON lines, the format of `gistmeter score -o`; .gz compresses them.
+        """Write `rows()` as JSON lines, as `gistmeter score -o` does; a path that ends in .gz is compressed.
 
         Raises:
             DataError: If the file cannot be written.
@@ -159,15 +160,15 @@ class Report:
         write_jsonl(path, self.rows())
 
     def to_frame(self, kind: Kind | None = None) -> Frame:
-        """Return a data frame with a row a score.
+        """Return a data frame with one row per score.
 
-        Its columns are `id, metric, value`, each component as `parts.NAME`, `flags, problem, system, doc_id`.
+        The columns are `id, metric, value`, each component as `parts.NAME`, `flags, problem, system, doc_id`.
 
         Args:
-            kind: `pandas`, `polars` or `pyarrow`; by default the first of them that is installed.
+            kind: `pandas`, `polars` or `pyarrow`; by default, the first that is installed.
 
         Raises:
-            MissingExtra: If the library, or any of the three, is not installed.
+            MissingExtra: If the library is not installed; by default, if none of the three is.
         """
         return frame_of(self._columns(), kind)
 
@@ -200,7 +201,7 @@ class Report:
     def _only(self) -> MetricResult:
         if len(self.results) != 1:
             raise UsageError(
-                f"this report has {len(self.results)} metrics: {self._listed}; take one by its name, "
+                f"this report has {len(self.results)} metrics: {self._listed}; select one by name, "
                 "as in report['rouge']"
             )
         return next(iter(self.results.values()))

@@ -1,4 +1,4 @@
-"""Scores, pairs and correlations as text for a terminal."""
+"""Format scores, pairs and correlations as text for a terminal."""
 
 import re
 import textwrap
@@ -13,11 +13,11 @@ from gistmeter.core.score import Score, Span
 from gistmeter.report.plain import plain
 
 UNDEFINED = "—"
-WIDTH = 100  # of one pair in detail
-LABEL = 26  # characters on one line of a label
-METRICS = 6  # side by side in a table of examples
-DIMENSIONS = 4  # side by side in a table of correlations
-NOTES = 20  # lines of them before the rest is only counted
+WIDTH = 100  # characters, of a span table
+LABEL = 26  # characters per line of a label
+METRICS = 6  # metrics side by side in a table of examples
+DIMENSIONS = 4  # dimensions side by side in a table of correlations
+NOTES = 20  # notes shown; the others are counted
 
 Entries = Sequence[tuple[str, MetricResult | ColumnResult]]
 Figures = Mapping[str, Any]
@@ -25,14 +25,14 @@ T = TypeVar("T")
 
 
 def score_table(entries: Entries, *, examples_limit: int = 20) -> str:
-    """Lay out what metrics say of the same examples.
+    """Format the results of metrics on the same examples.
 
-    Up to `examples_limit` examples are shown one by one; an asterisk marks a value with a flag. Then come
-    the means with their 95 % intervals, the flags and problems, and the signatures.
+    The text has the value of each example, with an asterisk if it has a flag; the means with their 95 %
+    intervals; the flags and problems; and the signatures.
 
     Args:
-        entries: (label, result) of each metric, over the same examples.
-        examples_limit: With more examples only the summary is shown.
+        entries: (label, result) of each metric, on the same examples.
+        examples_limit: The maximum number of examples for which single values are shown.
 
     >>> from gistmeter.core.signature import Signature
     >>> report = MetricResult.of(Signature.of("chrf", version=1), [Score("1", 0.75), Score("2", 0.5)])
@@ -56,12 +56,12 @@ def score_table(entries: Entries, *, examples_limit: int = 20) -> str:
 
 
 def pair_text(label: str, score: Score, example: Example) -> str:
-    """Lay out what a metric says of one pair: its figures, then the spans of each text in order.
+    """Format the score of one example: its value and components, then the spans of each text in order.
 
     Args:
-        label: What the metric is called.
-        score: Of the example.
-        example: Whose texts the spans lie in.
+        label: The name of the metric.
+        score: The score of the example.
+        example: The scored example.
     """
     parts = ", ".join(f"{name} {_number(value)}" for name, value in score.parts.items())
     lines = {
@@ -76,10 +76,10 @@ def pair_text(label: str, score: Score, example: Example) -> str:
 
 
 def benchmark_table(rows: Sequence[Figures]) -> str:
-    """Lay out correlations: a table a task and level, a line a figure, a column a human dimension.
+    """Format correlations: one table per task and level, one line per component, one column per dimension.
 
     Args:
-        rows: As `gistmeter benchmark --json` writes them. Spearman and Kendall are left to that file.
+        rows: The rows of `gistmeter benchmark --json`; Spearman and Kendall are only in that file.
     """
     tables: dict[tuple[str, str], list[Figures]] = {}
     for row in rows:
@@ -117,7 +117,7 @@ def _summary(entries: Entries) -> str:
 
 
 def _notes(entries: Entries, *, by_row: bool) -> str:
-    """Say which values have flags or problems: by their rows, or only how many."""
+    """Return lines that list flags and problems, with the ids of their rows or only their number."""
     ids: dict[tuple[str, str], list[str]] = {}
     for label, report in entries:
         for score in report.scores:
@@ -125,7 +125,7 @@ def _notes(entries: Entries, *, by_row: bool) -> str:
                 ids.setdefault((note, label), []).append(score.id)
     labels: dict[tuple[str, str], list[str]] = {}
     for (note, label), rows in ids.items():
-        where = plain(", ".join(rows), LABEL) if by_row else f"{len(rows)} row{'s' * (len(rows) > 1)}"
+        where = plain(", ".join(rows), LABEL) if by_row else _rows(len(rows))
         labels.setdefault((note, where), []).append(label)
     lines = []
     for (note, where), names in labels.items():
@@ -136,8 +136,8 @@ def _notes(entries: Entries, *, by_row: bool) -> str:
 
 
 def _notes_on(score: Score, *, whole: bool) -> Iterator[str]:
-    """Yield the mark and the text of each thing to know about a value."""
-    if score.problem is not None:  # the problem of a row that could not be read repeats the row's name
+    """Yield a mark and a text for the problem and each flag of a score."""
+    if score.problem is not None:  # the problem of an unreadable row starts with its id
         yield UNDEFINED + plain(score.problem.removeprefix(f"{score.id}: "), WIDTH)
     for flag in score.flags:
         yield "*" + plain(str(flag) if whole else flag.name + (f" ({flag.side})" if flag.side else ""))
@@ -161,7 +161,7 @@ def _span_tables(spans: Sequence[Span], example: Example) -> Iterator[str]:
 
 
 def _correlations(rows: Sequence[Figures], dimensions: Sequence[str]) -> str:
-    """Lay out one task and level, for as many dimensions as fit side by side."""
+    """Return the table of one task and level, for some of the dimensions."""
     lines: dict[tuple[str, str], dict[str, Figures]] = {}
     for row in rows:
         if row["dimension"] in dimensions:
@@ -176,14 +176,14 @@ def _correlations(rows: Sequence[Figures], dimensions: Sequence[str]) -> str:
         for (metric, part), found in lines.items()
     ]
     columns = 1 + len(dimensions) + (2 if any(row["n_undefined"] for row in rows) else 1)
-    # "decimal" keeps the blanks that "right" would strip, in cells that are no bare numbers.
+    # "decimal" keeps leading and trailing blanks of text cells, which "right" would strip.
     aligned = ["left", *["decimal"] * len(dimensions), "right", "right"]
     headers = ["", *map(plain, dimensions), "n", "undef"]
     return _table(headers[:columns], [line[:columns] for line in cells], aligned[:columns])
 
 
 def _correlation(row: Figures | None) -> str:
-    """Return 18 characters, so that the numbers stand below each other; r is never above 1."""
+    """Format r and its interval in 18 characters, so that the numbers are aligned."""
     if row is None or row["pearson"] is None:
         return f"{UNDEFINED:>5}".ljust(18)
     ends = [UNDEFINED if end is None else f"{end:.2f}" for end in (row["low"], row["high"])]
@@ -191,13 +191,18 @@ def _correlation(row: Figures | None) -> str:
     return f"{r:>5} " + f"[{low}, {high}]".ljust(12)
 
 
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
 def _range(numbers: Iterable[int]) -> str:
-    low, *_, high = sorted(numbers) * 2
+    found = list(numbers)
+    low, high = min(found), max(found)
     return str(low) if low == high else f"{low}–{high}"
 
 
 def _number(value: float | None) -> str:
-    """Return three decimals; an exponent where they would not show a small value."""
+    """Format a number with three decimals, or with an exponent if it is below 0.0005."""
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return UNDEFINED
     return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
@@ -214,14 +219,14 @@ def _probability(p: float | None) -> str:
 
 
 def _wrapped(label: str, width: int = LABEL) -> str:
-    """Break a label, where possible between its options; tabulate knows cells of several lines."""
+    """Wrap a label, preferably between its options; tabulate supports cells with several lines."""
     parts = re.sub(r"(?<=[:,/])", "\t", plain(label))
     lines = textwrap.wrap(parts, width, expand_tabs=False, replace_whitespace=False, break_on_hyphens=False)
     return "\n".join(line.replace("\t", "") for line in lines)
 
 
 def _table(headers: Sequence[str], rows: Iterable[Sequence[str]], aligned: Sequence[str] = ()) -> str:
-    """Lay out rows; unless told otherwise, the first column to the left, the others to the right."""
+    """Return a table; by default, the first column is left-aligned, the others are right-aligned."""
     filled = list(rows)
     aligned = aligned or ["left"] + ["right"] * (len(headers) - 1)
     text = tabulate(filled, headers, "simple", disable_numparse=True, colalign=aligned) if filled else ""

@@ -1,1 +1,1 @@
-"""Where text is cut, always with character offsets into the user's own text."""
+"""Split text into sentences, words and factors, with character offsets into the user's text."""

@@ -1,8 +1,8 @@
-"""Factual factors: the named entities and noun chunks that ClozE blanks out (section 3.2).
+"""Find factual factors: the named entities and noun chunks that ClozE masks (section 3.2).
 
-Sentences are those of `split_sentences`, where the authors' code takes the parser's: a parser's depend
-on the pipeline, and fail on summaries that are lower-cased and re-spaced. The pipeline is told where
-they start, so that no factor crosses from one into the next.
+Sentence boundaries come from `split_sentences`. The authors' code uses the parser's boundaries, which depend
+on the pipeline and are wrong for lower-cased, tokenized summaries. The pipeline receives the boundaries, so
+that no factor crosses one.
 """
 
 import json
@@ -35,19 +35,21 @@ SHARED = {"doc.tensor", "doc._.trf_data"}
 ENTITY = {"ner": {"doc.ents"}}
 NOUN = {"parser": {"token.dep"}, "morphologizer or attribute_ruler": {"token.pos", "attribute_ruler"}}
 NEEDED = {"entity": ENTITY, "noun": NOUN, "entity_first": ENTITY | NOUN, "noun_first": ENTITY | NOUN}
-"""What finds factors: components, and the attributes they set or the factories that make them."""
+"""Required components by selection, each with the attributes it assigns or the factories that create it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A stretch of text that states a fact.
+    """A span of text that states a fact.
 
     Args:
-        start: First character in the user's own text; `joined_start` is the one in the re-joined text.
-        end: One past the last; `joined_end` likewise.
-        kind: What it is.
-        label: spaCy's: the type of an entity (`PERSON`), `NP` for a noun chunk.
-        sentence: Which sentence it lies in, counted from 0.
+        start: Offset of the first character in the user's text.
+        end: Offset after the last character in the user's text.
+        joined_start: Offset of the first character in the re-joined text.
+        joined_end: Offset after the last character in the re-joined text.
+        kind: Named entity or noun chunk.
+        label: spaCy's label: the type of an entity (`PERSON`), `NP` for a noun chunk.
+        sentence: The index of the sentence that contains it, counted from 0.
     """
 
     start: int
@@ -61,12 +63,12 @@ class Factor:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A re-joined text, its sentences and its factors.
+    """A re-joined text with its sentences and factors.
 
     Args:
-        joined: The text, with the map to the user's own characters.
+        joined: The text, with its mapping to the user's text.
         sentences: (start, end) characters of each sentence in `joined.text`.
-        factors: In text order, none overlapping another.
+        factors: The factors in text order, without overlap.
     """
 
     joined: Rejoined
@@ -76,11 +78,12 @@ class MarkedText:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A spaCy pipeline; can be pickled with its weights.
+    """A spaCy pipeline; pickles with its weights.
 
     Args:
-        nlp: With a parser and parts of speech (noun chunks), an entity recogniser, or both.
-        identity: Its name in a signature: `en_core_web_sm-3.8.0`, or `@` and a hash of its weights.
+        nlp: The pipeline: a parser and a part-of-speech tagger (for noun chunks), an entity recognizer, or
+            both.
+        identity: The name in a signature: `en_core_web_sm-3.8.0`, or the name, `@` and a hash of the weights.
     """
 
     nlp: "Language"
@@ -88,7 +91,12 @@ class Pipeline:
     _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def require(self, selection: Selection) -> None:
-        """Raise BadModel if a component is missing, UsageError if there is no such selection."""
+        """Check that the pipeline has the components for a selection.
+
+        Raises:
+            UsageError: If the selection does not exist.
+            BadModel: If the pipeline lacks a component.
+        """
         if selection not in get_args(Selection):
             raise UsageError(f"selection={selection}: choose one of {', '.join(get_args(Selection))}")
         made = set().union(*self._components().values())
@@ -97,27 +105,27 @@ class Pipeline:
             missing.append(f"noun chunks in language {self.nlp.lang!r}")
         if missing:
             lacks = f"spaCy pipeline {self.identity} has no {' and no '.join(missing)}"
-            raise BadModel(f"{lacks}; choose another pipeline than this for selection={selection}")
+            raise BadModel(f"{lacks}; choose a pipeline that has it, or another selection than {selection}")
 
     def rejoin(self, text: str) -> Rejoined:
-        """Put single spaces between the words of a text, as this pipeline's tokenizer cuts them."""
+        """Join the words of a text with single spaces, using this pipeline's tokenizer."""
         with self.session() as nlp:
             return rejoin(text, token_spans(nlp, text))
 
     @contextmanager
     def session(self) -> Iterator["Language"]:
-        """Lend the pipeline to one thread at a time; the words it saw are forgotten afterwards."""
+        """Give one thread at a time access to the pipeline; clear its vocabulary cache afterwards."""
         with self._lock, self.nlp.memory_zone():
             yield self.nlp
 
     def idle(self, selection: Selection) -> list[str]:
-        """Return the names of the components that a selection has no use for."""
+        """Return the names of the components that a selection does not use."""
         tags = {"token.tag"} if selection != "entity" else set()
         useful = SHARED.union(tags, *NEEDED[selection].values())
         return [name for name, made in self._components().items() if useful.isdisjoint(made)]
 
     def _components(self) -> dict[str, set[str]]:
-        """Return each component's factory and what it sets."""
+        """Return each component's factory and the attributes that it assigns."""
         metas = {name: self.nlp.get_pipe_meta(name) for name in self.nlp.pipe_names}
         return {name: {meta.factory, *meta.assigns} for name, meta in metas.items()}
 
@@ -126,31 +134,32 @@ class Pipeline:
 
 
 def load_pipeline(name: str | Path = BUNDLE.name, *, selection: Selection = "entity_first") -> Pipeline:
-    """Load a spaCy pipeline that can find factors.
+    """Load a spaCy pipeline that finds factors.
 
     Args:
-        name: `en`, which ships; of an installed pipeline (`en_core_web_sm`); or a folder that holds one.
-        selection: What it must be able to find.
+        name: `en`, the pipeline that ships with gistmeter; the name of an installed pipeline
+            (`en_core_web_sm`); or the folder of a pipeline.
+        selection: The kinds of factors that the pipeline must find.
 
     Raises:
-        ModelNotFound: If there is none.
-        BadModel: If it cannot be loaded, or lacks a component.
+        ModelNotFound: If there is no such pipeline.
+        BadModel: If the pipeline cannot be loaded, or lacks a component.
     """
     import spacy
 
     place = BUNDLE if name == BUNDLE.name else name
     installed = spacy.util.is_package(str(place))
     if not installed and not Path(place).is_dir():
-        wanted = f"no spaCy pipeline {str(name)!r} is installed, and no folder has this name"
+        wanted = f"no spaCy pipeline {str(name)!r} is installed, and there is no folder of this name"
         fetch = REINSTALL if place is BUNDLE else f"python -m spacy download {Path(name).name}"
         raise ModelNotFound(f"{wanted}; run: {fetch}")
     if place is BUNDLE:
         _check_shipped(BUNDLE)
     try:
         nlp = spacy.load(place)
-    except Exception as error:  # whatever a damaged folder makes spaCy stumble over
+    except Exception as error:  # a damaged folder can make spaCy raise any error
         reason = " ".join(str(error).split())
-        raise BadModel(f"{str(name)!r} is no spaCy pipeline that loads here: {reason}") from error
+        raise BadModel(f"cannot load spaCy pipeline {str(name)!r}: {reason}; install it again") from error
     version = f"-{nlp.meta['version']}" if installed else f"@{sha256(nlp.to_bytes()).hexdigest()[:16]}"
     pipeline = Pipeline(nlp, f"{nlp.meta['lang']}_{nlp.meta['name']}{version}")
     pipeline.require(selection)
@@ -161,17 +170,17 @@ def find_factors(texts: Sequence[str], pipeline: Pipeline, selection: Selection)
     """Find the factors of texts (ClozE, section 3.2).
 
     Args:
-        texts: The users' own.
+        texts: The texts as the user gave them.
         pipeline: Finds entities and noun chunks.
-        selection: `entity` or `noun` alone; or all of one kind, and those of the other that overlap
-            none of them.
+        selection: `entity` or `noun` for one kind only. `entity_first` for all entities, and the noun chunks
+            that do not overlap an entity; `noun_first` for the reverse.
 
     Returns:
-        One marked text each, in the order given; one without words has no sentence and no factor.
+        One marked text per text, in the order given; a text without words has no sentences and no factors.
 
     Raises:
-        UsageError: If there is no such selection.
-        BadModel: If the pipeline cannot find what the selection asks for.
+        UsageError: If the selection does not exist.
+        BadModel: If the pipeline lacks a component that the selection requires.
     """
     pipeline.require(selection)
     with pipeline.session() as nlp:
@@ -181,12 +190,12 @@ def find_factors(texts: Sequence[str], pipeline: Pipeline, selection: Selection)
 
 
 def group_factors(factors: Sequence[Factor], k: int, level: Level = "sentence") -> list[tuple[Factor, ...]]:
-    """Put consecutive factors together that are masked in one pass (ClozE, sections 3.4 and 3.5).
+    """Group consecutive factors that are masked in one pass (ClozE, sections 3.4 and 3.5).
 
     Args:
-        factors: Of one text, in text order.
-        k: The most a group may hold; at least 1.
-        level: `sentence` lets no group cross into the next sentence.
+        factors: The factors of one text, in text order.
+        k: The maximum size of a group; at least 1.
+        level: `sentence` keeps each group within one sentence; `summary` does not.
 
     Raises:
         UsageError: If k is less than 1.
@@ -203,19 +212,19 @@ def group_factors(factors: Sequence[Factor], k: int, level: Level = "sentence") 
 
 
 def _check_shipped(folder: Path) -> None:
-    """Raise BadModel if a file of the pipeline that ships is not the one in the manifest."""
+    """Raise BadModel if a file of the shipped pipeline differs from the manifest."""
     try:
         manifest = json.loads((folder.parent / "manifest.json").read_text(encoding="utf-8"))
         for name, facts in manifest["models"][folder.name]["files"].items():
             path = folder / name
             if not path.is_file() or sha256(path.read_bytes()).hexdigest() != facts["sha256"]:
-                raise BadModel(f"{path} is not the file that was published; run: {REINSTALL}")
+                raise BadModel(f"{path} is missing or differs from the published file; run: {REINSTALL}")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadModel(f"the manifest beside {folder} is missing or damaged; run: {REINSTALL}") from error
 
 
 def _cut(nlp: "Language", text: str) -> tuple[str, list[Place], list[int]]:
-    """Return the text, its words, and the sentence of each word, which no word crosses."""
+    """Return the text, its words, and the index of the sentence that contains each word."""
     starts = [start for start, _ in split_sentences(text)]
     words = [place for place in token_spans(nlp, text, starts) if text[slice(*place)].strip()]
     raw = [bisect_right(starts, start) for start, _ in words]
@@ -224,7 +233,7 @@ def _cut(nlp: "Language", text: str) -> tuple[str, list[Place], list[int]]:
 
 
 def _doc(nlp: "Language", text: str, words: Sequence[Place], sentences: Sequence[int]) -> "Doc":
-    """Build what the pipeline reads: the user's own spacing, sentence starts fixed."""
+    """Return a spaCy document with the user's spacing and fixed sentence starts."""
     from spacy.tokens import Doc
 
     begins: list[bool | int | None] = [a != b for a, b in pairwise([None, *sentences])]
@@ -234,10 +243,10 @@ def _doc(nlp: "Language", text: str, words: Sequence[Place], sentences: Sequence
 
 
 def _select(doc: "Doc", selection: Selection) -> list[tuple[Kind, "Span"]]:
-    """Return what to blank out, in text order."""
+    """Return the spans to mask, in text order."""
     chunks = doc.noun_chunks if selection != "entity" and len(doc) else ()
     nouns: list[tuple[Kind, Span]] = [("noun", span) for span in chunks]
-    # Rules, unlike trained components, may look across the end of a sentence.
+    # Rule-based components, unlike trained ones, may produce spans that cross a sentence end.
     whole = (span for span in doc.ents if not any(token.is_sent_start for token in span[1:]))
     entities: list[tuple[Kind, Span]] = [("entity", span) for span in whole if selection != "noun"]
     first, second = (nouns, entities) if selection == "noun_first" else (entities, nouns)
@@ -261,7 +270,7 @@ def _mark(
 
 
 def _revive(config: str, weights: bytes, identity: str) -> Pipeline:
-    """Build a pickled pipeline anew."""
+    """Rebuild a pipeline from its pickled form."""
     from spacy.util import load_model_from_config
     from thinc.api import Config
 

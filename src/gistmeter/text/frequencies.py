@@ -1,4 +1,4 @@
-"""How often words occur: tables counted in any texts, kept in small files."""
+"""Word frequency tables: count, save and load them."""
 
 import gzip
 import json
@@ -20,14 +20,14 @@ SUFFIX = ".txt.gz"
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How often each word occurs in some texts.
+    """The frequency of each word in a corpus.
 
     Args:
-        counts: By word, lower-cased, at least 1.
-        counted: `sentences`: in how many sentences the word occurs, as equation 4 of the simplicity paper
-            counts. `tokens`: how often it occurs.
-        sentences: M, the number of all sentences; 0 where it is not known.
-        tokens: The number of all words, those that the table leaves out included.
+        counts: The count of each lower-cased word; at least 1.
+        counted: `sentences` if counts are the number of sentences that contain the word, as in equation 4 of
+            the simplicity paper; `tokens` if they are the number of occurrences.
+        sentences: M, the number of sentences in the corpus; 0 if unknown.
+        tokens: The number of words in the corpus, including words that are not in the table.
     """
 
     counts: Mapping[str, int]
@@ -36,26 +36,26 @@ class Frequencies:
     tokens: int
 
     def share(self, count: int) -> float:
-        """Return tf(w): the share of sentences that hold a word (equation 4), at least 1/M.
+        """Return tf(w): the share of sentences that contain a word (equation 4), at least 1/M.
 
-        Where the table counts tokens, a word that occurs c times falls on 1 - exp(-c/M) of M sentences,
-        if it falls on them at random.
+        If the table counts tokens, the share is estimated: a word that occurs c times, at random positions,
+        is in a share 1 - exp(-c/M) of M sentences.
 
         Args:
-            count: Of the word, in this table.
+            count: The word's count in this table; 0 for a word that is not in it.
 
         >>> table = Frequencies({"the": 3, "cat": 1}, "sentences", 4, 9)
         >>> table.share(table.counts["the"]), table.share(0)
         (0.75, 0.25)
         """
         if not self.sentences:
-            raise DataError("this frequency table does not say how many sentences were counted")
+            raise DataError("the frequency table has no sentence count; make a new table: gistmeter train")
         expected = count / self.sentences
         found = -math.expm1(-expected) if self.counted == "tokens" else min(1.0, expected)
         return max(found, 1 / self.sentences)
 
     def zipf(self, count: int) -> float:
-        """Return log10 of the occurrences in a billion words, never below 1 (van Heuven et al., 2014).
+        """Return the Zipf value: log10 of the count per billion words, at least 1 (van Heuven et al., 2014).
 
         >>> Frequencies({"the": 50}, "tokens", 0, 1000).zipf(50)
         7.698...
@@ -64,15 +64,15 @@ class Frequencies:
 
 
 def count_words(texts: Iterable[str], *, language: str = "en", least: int = 1) -> Frequencies:
-    """Count in how many sentences each word occurs.
+    """Count the number of sentences that contain each word.
 
     Args:
-        texts: Any simple texts, of any length; they are cut into sentences and words.
-        language: Whose words; see `word_spans`.
-        least: Rarer words are left out, so that the table stays small.
+        texts: Texts of any length; they are split into sentences and words.
+        language: The language code of the tokenizer; see `word_spans`.
+        least: The minimum count; rarer words are dropped to keep the table small.
 
     Raises:
-        DataError: If there is no word in them.
+        DataError: If the texts contain no word.
 
     >>> table = count_words(["The cat sat. The dog saw the cat."])
     >>> table.counts["the"], table.counts["cat"], table.counts["dog"], table.sentences
@@ -88,16 +88,18 @@ def count_words(texts: Iterable[str], *, language: str = "en", least: int = 1) -
             sentences += 1
             tokens += len(words)
     if not counts:
-        raise DataError("no word to count in these texts")
+        raise DataError("the texts contain no words; check the input")
     return Frequencies(_frequent(counts, least), "sentences", sentences, tokens)
 
 
 def save_frequencies(table: Frequencies, path: Path) -> None:
-    """Write a table: a line of facts, then a line for each count with its words. Equal tables, equal bytes.
+    """Write a table as a JSON header line, then one line per count with its words.
+
+    The output is deterministic: equal tables give equal bytes.
 
     Args:
-        table: What to write.
-        path: Ends with `.txt.gz`.
+        table: The table to write.
+        path: A path that ends with `.txt.gz`.
     """
     groups: dict[int, list[str]] = {}
     for word, count in table.counts.items():
@@ -124,11 +126,11 @@ def load_frequencies(path: Path) -> Frequencies:
             counts.update(dict.fromkeys(words, int(count)))
         table = Frequencies(counts, facts["counted"], int(facts["sentences"]), int(facts["tokens"]))
     except FileNotFoundError as error:
-        raise DataError(f"no frequency table at {path}; make one with: gistmeter train") from error
+        raise DataError(f"there is no frequency table at {path}; make one: gistmeter train") from error
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
-        raise DataError(f"{path} is no frequency table: {error}") from error
+        raise DataError(f"{path} is not a valid frequency table: {error}") from error
     if table.counted not in get_args(Counted) or table.tokens < 1 or min(counts.values(), default=0) < 1:
-        raise DataError(f"{path} is no frequency table: its facts or counts are out of range")
+        raise DataError(f"{path} is not a valid frequency table: the header or a count is out of range")
     return table
 
 

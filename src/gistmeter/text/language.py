@@ -1,4 +1,4 @@
-"""Whether a text reads as English: by its script, and by the share of its words that are common."""
+"""Detect texts that are not English, from their script and their share of common English words."""
 
 import re
 from collections.abc import Iterable
@@ -12,17 +12,17 @@ from gistmeter.core.score import Flag
 from gistmeter.text.frequencies import SUFFIX, load_frequencies
 
 CHECKED = "en"
-"""The only language that there is a table for; texts of any other are not checked."""
+"""The only language with a word table; texts in other languages are not checked."""
 COMMON = 20_000
-"""How many of the most frequent English words count as known."""
+"""The number of most frequent English words that count as known."""
 LEAST_SHARE = 0.5
-"""Below this share of known words, or of Latin letters, a text does not read as English."""
+"""Below this share of known words, or of Latin letters, a text is doubtful as English."""
 LEAST_READABLE = 0.15
-"""Below this share of known words, nothing in a text can be read as English."""
+"""Below this share of known words, a doubtful text is unreadable as English."""
 LEAST_WORDS, LEAST_LETTERS = 5, 40
-"""Shorter texts may consist of names; only their script is looked at."""
+"""Shorter texts may consist of names, so only their script is checked."""
 SAMPLE = 2000
-"""Characters that are looked at, from the start of the text."""
+"""The number of characters that are checked, from the start of the text."""
 
 _TABLE = Path(__file__).parents[1] / "bundle" / "frequencies" / f"simple{SUFFIX}"
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
@@ -30,13 +30,13 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """How English a text looks.
+    """Counts that indicate whether a text is English.
 
     Args:
-        words: Runs of letters in its first `SAMPLE` characters.
-        known: How many of them are common English words.
-        letters: Letters in these words.
-        latin: How many of the letters are Latin.
+        words: The number of words (runs of letters) in the first `SAMPLE` characters.
+        known: The number of these words that are common English words.
+        letters: The number of letters in these words.
+        latin: The number of these letters that are Latin.
     """
 
     words: int
@@ -46,7 +46,7 @@ class English:
 
     @property
     def doubtful(self) -> bool:
-        """Whether most letters are not Latin, or most words of a text of some length are unknown."""
+        """Whether most letters are not Latin, or most words of a long enough text are unknown."""
         if self.latin < LEAST_SHARE * self.letters:
             return True
         enough = self.words >= LEAST_WORDS or self.letters >= LEAST_LETTERS
@@ -54,12 +54,12 @@ class English:
 
     @property
     def unreadable(self) -> bool:
-        """Whether the text is doubtful and has hardly an English word."""
+        """Whether the text is doubtful and has almost no known word."""
         return self.doubtful and self.known < LEAST_READABLE * self.words
 
 
 def english(text: str) -> English:
-    """Count the words of a text that are English.
+    """Count the common English words and the Latin letters of a text.
 
     >>> english("The ferry left the harbour at noon.").doubtful
     False
@@ -73,11 +73,11 @@ def english(text: str) -> English:
 
 
 def language_flags(texts: Iterable[tuple[Side, int, str]], language: str = CHECKED) -> tuple[Flag, ...]:
-    """Flag each text that does not read as English, for a metric whose model knows only English.
+    """Return a flag for each text that is doubtful as English, for metrics with an English-only model.
 
     Args:
-        texts: Those that the metric reads: side, index, text.
-        language: What the metric expects; only `en` is checked.
+        texts: The texts that the metric reads, as (side, index, text).
+        language: The language that the metric expects; only `en` is checked.
     """
     if language != CHECKED:
         return ()

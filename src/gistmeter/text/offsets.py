@@ -1,7 +1,7 @@
-"""The way back from a re-joined text to the user's own characters.
+"""Map character offsets between a re-joined text and the user's text.
 
-ClozE puts single spaces between the words of a text before it masks any (`It is n't so .`), yet what
-a reader gets to see is marked in the text that the user gave.
+ClozE joins the words of a text with single spaces before masking (`It is n't so .`); spans in the output
+refer to the user's text.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,12 +13,12 @@ from gistmeter.text.words import Place, word_spans
 
 @dataclass(frozen=True, slots=True)
 class Rejoined:
-    """A text whose words stand one space apart, with its map to the text it was made from.
+    """A text with single spaces between words, and its mapping to the user's text.
 
     Args:
         text: The words, joined by single spaces.
-        joined: Where each of n words starts in `text`.
-        original: Where each of them starts in the user's own text.
+        joined: The start offset of each of n words in `text`.
+        original: The start offset of each word in the user's text.
     """
 
     text: str
@@ -26,17 +26,16 @@ class Rejoined:
     original: tuple[int, ...]
 
     def to_original(self, start: int, end: int) -> Place:
-        """Return the characters of the user's own text that a stretch of `text` stands for.
+        """Map a span of `text` to the user's text, in O(log n).
 
-        Spaces at the stretch's ends are left out; a stretch of nothing else gives an empty place.
-        Takes O(log n).
+        Spaces at the ends of the span are dropped; a span of spaces only gives an empty span.
 
         Args:
-            start: First character in `text`.
-            end: One past the last.
+            start: Offset of the first character in `text`.
+            end: Offset after the last character.
 
         Raises:
-            ValueError: If the stretch lies outside `text`.
+            ValueError: If the span lies outside `text`.
 
         >>> joined = rejoin("It  isn't so.")
         >>> joined.text
@@ -49,27 +48,27 @@ class Rejoined:
         return self._carry(start, end, self.joined, self.original)
 
     def to_joined(self, start: int, end: int) -> Place:
-        """Return the stretch of `text` that some characters of the user's own text became.
+        """Map a span of the user's text to `text`.
 
-        White space at the ends is left out; a stretch of nothing else gives an empty place.
+        White space at the ends of the span is dropped; a span of white space only gives an empty span.
 
         >>> rejoin("It  isn't so.").to_joined(4, 9)
         (3, 9)
         """
         if not 0 <= start <= end:
-            raise ValueError(f"({start}, {end}) is not a stretch of text")
+            raise ValueError(f"({start}, {end}) is not a span; give 0 <= start <= end")
         return self._carry(start, end, self.original, self.joined)
 
     def _length(self, word: int) -> int:
-        """Length of a word, which is the same in both texts."""
+        """Return the length of a word, which is the same in both texts."""
         last = word == len(self.joined) - 1
         return (len(self.text) if last else self.joined[word + 1] - 1) - self.joined[word]
 
     def _carry(self, start: int, end: int, here: Sequence[int], there: Sequence[int]) -> Place:
-        """Map a stretch from the text whose words start at `here` to the one where they start at `there`."""
+        """Map a span from the text with word starts `here` to the text with word starts `there`."""
         first = max(bisect_right(here, start) - 1, 0)
         if first < len(here) and start >= here[first] + self._length(first):
-            first += 1  # it begins between two words
+            first += 1  # the span starts between two words
         last = bisect_left(here, end) - 1
         if last < first:
             return self._point(first, there)
@@ -77,7 +76,7 @@ class Rejoined:
         return begin, there[last] + min(end - here[last], self._length(last))
 
     def _point(self, word: int, there: Sequence[int]) -> Place:
-        """Return the empty place for a stretch without a word: before `word`, or after the last one."""
+        """Return the empty span before `word`, or after the last word, for a span without words."""
         if word < len(there):
             return there[word], there[word]
         point = there[-1] + self._length(len(there) - 1) if there else 0
@@ -85,12 +84,12 @@ class Rejoined:
 
 
 def rejoin(text: str, words: Sequence[Place] | None = None) -> Rejoined:
-    """Put single spaces between the words of a text.
+    """Join the words of a text with single spaces.
 
     Args:
-        text: The user's own text.
-        words: The (start, end) characters of its words, in order and without overlap; those of
-            `word_spans` in English by default. Words of nothing but white space are left out.
+        text: The user's text.
+        words: The (start, end) offsets of its words, in order and without overlap; by default, those of
+            `word_spans` in English. Words that are only white space are dropped.
     """
     given = word_spans(text) if words is None else words
     spans = [(start, end) for start, end in given if text[start:end].strip()]

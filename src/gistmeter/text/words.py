@@ -1,8 +1,8 @@
-"""Words as MaskEval counts them: where a linguistic tokenizer and the model's sub-words agree.
+"""Split text into words, and align words with a model's sub-words for MaskEval.
 
-The paper (section 3.1, figure 2) cuts a text wherever both segmentations have a boundary, so that a
-word never splits one of the model's sub-words: `don't` is one word although spaCy has two, and
-`2013.` is one if the model knows it with its full stop.
+MaskEval (section 3.1, figure 2) splits a text wherever both segmentations have a boundary, so that a word
+never splits a sub-word: `don't` is one word although spaCy has two tokens, and `2013.` is one word if the
+model has a sub-word for it.
 """
 
 import re
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 Place = tuple[int, int]
 
 LONGEST = 500
-"""spaCy needs quadratic time in a run without white space; a longer one is cut every 500 characters."""
+"""Longer runs without white space are split, because spaCy takes quadratic time on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A word: a run of the model's sub-words, and the characters it stands for.
+    """A word: a run of a model's sub-words, with its character offsets.
 
     Args:
-        first: Index of its first sub-word.
-        last: Index of its last sub-word, itself included.
-        start: First character in the user's own text; never white space.
-        end: One past the last character, which is never white space either.
+        first: Index of the first sub-word.
+        last: Index of the last sub-word, inclusive.
+        start: Offset of the first character in the user's text; not white space.
+        end: Offset after the last character, which is not white space.
     """
 
     first: int
@@ -46,41 +46,41 @@ class Segment:
 
     @property
     def tokens(self) -> range:
-        """The indices of its sub-words."""
+        """The indices of the sub-words."""
         return range(self.first, self.last + 1)
 
 
 def word_spans(text: str, language: str = "en") -> list[Place]:
-    """Cut a text into the words of a language, punctuation and runs of white space included.
+    """Split a text into tokens, including punctuation and runs of white space.
 
     Args:
-        text: Of any length; it is never normalised.
-        language: A code that spaCy knows, `xx` for any other.
+        text: A text of any length. It is not normalized.
+        language: A language code of spaCy; `xx` for languages without a tokenizer of their own.
 
     Returns:
-        (start, end) characters of each token, in order, without overlap. Single spaces between
-        tokens belong to none.
+        (start, end) offsets of each token, in order, without overlap. Single spaces between tokens
+        belong to no token.
 
     Raises:
-        UsageError: If spaCy has no tokenizer for the language, or not without a further package.
+        UsageError: If spaCy has no tokenizer for the language, or its tokenizer requires another package.
 
     >>> [(start, end, "He didn't."[start:end]) for start, end in word_spans("He didn't.")]
     [(0, 2, 'He'), (3, 6, 'did'), (6, 9, "n't"), (9, 10, '.')]
     """
     nlp, lock = _blank(language)
-    # spaCy keeps every word it ever saw, half a kilobyte each, unless told to forget them; that may
-    # happen in one thread at a time.
+    # Without a memory zone, spaCy caches every word that it reads, at half a kilobyte each. Only one thread
+    # at a time may open a memory zone.
     with lock, nlp.memory_zone():
         return token_spans(nlp, text)
 
 
 def token_spans(nlp: "Language", text: str, cuts: Iterable[int] = ()) -> list[Place]:
-    """Cut a text with a pipeline's own tokenizer; see `word_spans`.
+    """Split a text with the tokenizer of a pipeline; see `word_spans`.
 
     Args:
         nlp: The pipeline.
-        text: Of any length.
-        cuts: Characters before which a token must end.
+        text: A text of any length.
+        cuts: Offsets that no token may cross.
     """
     overlong = (match.end() for match in _OVERLONG.finditer(text))
     edges = sorted({0, *cuts, *overlong, len(text)})
@@ -92,12 +92,12 @@ def token_spans(nlp: "Language", text: str, cuts: Iterable[int] = ()) -> list[Pl
 
 
 def linguistic_ends(text: str, language: str = "en") -> list[int]:
-    """Return where the words of a language end, in ascending order; see `word_spans`."""
+    """Return the end offset of each token, in ascending order; see `word_spans`."""
     return [end for _, end in word_spans(text, language)]
 
 
 def tokenizer_name(language: str = "en") -> str:
-    """Name the linguistic tokenizer with its version, for a signature.
+    """Return the name and version of the linguistic tokenizer, for a signature.
 
     >>> tokenizer_name("en")
     'spacy-3...-en'
@@ -106,22 +106,22 @@ def tokenizer_name(language: str = "en") -> str:
 
 
 def segments(text: str, offsets: Sequence[Place], ends: Iterable[int]) -> list[Segment]:
-    """Join sub-words up to each end that both segmentations have (MaskEval, section 3.1).
+    """Merge sub-words between the boundaries that both segmentations share (MaskEval, section 3.1).
 
-    A boundary lies between two sub-words when a word ends there and no later sub-word reaches back
-    over it: the bytes of one emoji stay together, and so does a lone "▁" with the letter whose
-    place it shares. Where the model drops characters, a word that ends among them ends there too.
-    Sub-words after the last common end are kept as the last segment. Segments of nothing but white
-    space are left out.
+    There is a boundary between two sub-words if a token ends there and no later sub-word starts before it.
+    So the byte sub-words of one emoji stay together, and a lone "▁" stays with the letter at the same
+    offset. If the tokenizer of the model drops characters, a token that ends among them also ends there.
+    The sub-words after the last common boundary form the last segment. Segments of only white space are
+    dropped.
 
     Args:
-        text: What was tokenized.
-        offsets: The (start, end) characters of each of n sub-words, leading or trailing white
-            space included or not, without the special tokens that a model puts around a text.
-        ends: Where words end, from `linguistic_ends`.
+        text: The tokenized text.
+        offsets: The (start, end) offsets of each of n sub-words, with or without leading and trailing
+            white space, without special tokens.
+        ends: The end offsets of tokens, from `linguistic_ends`.
 
     Returns:
-        At most n segments in text order, disjoint in sub-words and in characters.
+        At most n segments in text order; they share no sub-words and no characters.
 
     Raises:
         ValueError: If an offset lies outside the text.
@@ -132,7 +132,7 @@ def segments(text: str, offsets: Sequence[Place], ends: Iterable[int]) -> list[S
     ['Wires', "don't", '.']
     """
     if any(not 0 <= start <= end <= len(text) for start, end in offsets):
-        raise ValueError("a sub-word lies outside the text: are these its own offsets?")
+        raise ValueError("a sub-word lies outside the text; pass the offsets of this text")
     places = [_trim(text, start, end) for start, end in offsets]
     marks = sorted({*ends, len(text)})
     found: list[Segment] = []
@@ -147,7 +147,7 @@ def segments(text: str, offsets: Sequence[Place], ends: Iterable[int]) -> list[S
 
 
 def _segment(text: str, places: Sequence[Place], first: int, last: int) -> list[Segment]:
-    """Return the segment of a run of sub-words, or nothing if it holds only white space."""
+    """Return the segment of a run of sub-words; an empty list if the run is only white space."""
     inked = [(start, end) for start, end in places[first : last + 1] if text[start:end].strip()]
     if not inked:
         return []
@@ -155,7 +155,7 @@ def _segment(text: str, places: Sequence[Place], first: int, last: int) -> list[
 
 
 def _trim(text: str, start: int, end: int) -> Place:
-    """Take white space off both ends; a place of nothing else stays as it is."""
+    """Strip white space from both ends of a span; return a span of only white space unchanged."""
     piece = text[start:end]
     if not piece.strip():
         return start, end
@@ -163,7 +163,7 @@ def _trim(text: str, start: int, end: int) -> Place:
 
 
 def _next_starts(places: Sequence[Place], length: int) -> list[int]:
-    """For each sub-word, the first character that any later one covers; `length` if none does."""
+    """Return, for each sub-word, the smallest start offset of any later one; `length` if there is none."""
     ahead = [length] * len(places)
     for index in range(len(places) - 1, 0, -1):
         start, end = places[index]
@@ -172,7 +172,7 @@ def _next_starts(places: Sequence[Place], length: int) -> list[int]:
 
 
 def _between(marks: Sequence[int], low: int, high: int) -> bool:
-    """Whether any of the sorted marks lies in [low, high]."""
+    """Return whether any of the sorted marks lies in [low, high]."""
     at = bisect_left(marks, low)
     return at < len(marks) and marks[at] <= high
 
@@ -191,7 +191,8 @@ def _blank(language: str) -> "tuple[Language, Lock]":
         known = sorted(module.name for module in modules if module.ispkg)
         if language in known:
             reason = " ".join(str(error).split())
-            raise UsageError(f"no words in {language!r} yet: {reason}; or use language=xx") from None
+            missing = f"the tokenizer of {language!r} is not available: {reason}"
+            raise UsageError(f"{missing}; or use language=xx") from None
         raise UsageError(
-            f"spaCy has no language {language!r}; use xx for any other, or one of: {', '.join(known)}"
+            f"spaCy has no language {language!r}; use xx (any language), or one of: {', '.join(known)}"
         ) from None

@@ -147,7 +147,7 @@ def test_the_command_fetches_and_lists(
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["data", "fetch"], 2, "name what to fetch"),
+        (["data", "fetch"], 2, "name a data set"),
         (["data", "list", "summeval"], 2, "gistmeter data fetch NAME"),
         (["data", "fetch", "nothing"], 2, "no task 'nothing'"),
         (["data", "fetch", "frank"], 2, "never pooled"),

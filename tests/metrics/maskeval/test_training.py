@@ -153,7 +153,7 @@ def test_what_cannot_be_trained(tiny_t5: Path, tmp_path: Path) -> None:
     recipe = pair_recipe(tmp_path, tiny_t5, SETTINGS)
     with pytest.raises(UsageError, match=r"needs name in \[model\] and file in"):
         train_filler(replace(recipe, model={}), tmp_path, tmp_path, progress=False)
-    with pytest.raises(UsageError, match="no option 'batches' here; there are: parts, batch"):
+    with pytest.raises(UsageError, match="no option 'batches'; there are: parts, batch"):
         train_filler(replace(recipe, data={**recipe.data, "batches": 3}), tmp_path, tmp_path, progress=False)
     with pytest.raises(UsageError, match="mine: no 'modle' here"):
         train_filler(replace(recipe, model={"modle": "x"}), tmp_path, tmp_path, progress=False)

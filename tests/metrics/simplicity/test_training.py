@@ -217,7 +217,7 @@ def test_what_cannot_be_trained(tiny_bert: Path, tiny_t5: Path, tmp_path: Path) 
         ({"data": {**mine.data, "parts": 1}}, "data.parts=1: give at least 2"),
         ({"model": {**mine.model, "layer": 4}}, "layer=4, layers=1: the model has layers 1 to 3"),
         ({"model": {**mine.model, "depth": 9}}, "model.depth=9: .* has 3 layers"),
-        ({"model": {**mine.model, "layres": 1}}, "no option 'layres' here"),
+        ({"model": {**mine.model, "layres": 1}}, "no option 'layres'"),
     ):
         with pytest.raises(UsageError, match=said):
             train_simplicity(replace(mine, **change), tmp_path, tmp_path / "out", progress=False)

@@ -176,10 +176,10 @@ def test_a_wrong_origin_leaves_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["fetch"], "choose one of base"),
-        (["fetch", "paper"], "choose one of base"),
-        (["list", "base"], "only fetch does"),
-        (["verify", "--from", "x"], "only fetch does"),
+        (["fetch"], "choose from: base"),
+        (["fetch", "paper"], "choose from: base"),
+        (["list", "base"], "use them with fetch"),
+        (["verify", "--from", "x"], "use them with fetch"),
         (["fetch", "base", "--from", "no/such/folder"], "no such folder"),
         (["fetch", "base", "--from", "http://example.org/x"], "begins with https:// or file://"),
     ],
@@ -297,7 +297,7 @@ def test_list_and_verify_say_its_state(
     monkeypatch.setenv("COLUMNS", "200")
     assert main(["models", "list"]) == 0
     listed = " ".join(capsys.readouterr().out.split())
-    assert "mpnet Encoder of the preset base" in listed
+    assert "mpnet Encoder of preset base" in listed
     assert main(["models", "verify"]) == 0, "nobody has to fetch it"
     assert f"mpnet: not fetched; run: {FETCH}\n" in capsys.readouterr().out
     assert main(["models", "fetch", "base", "--from", str(origin)]) == 0

