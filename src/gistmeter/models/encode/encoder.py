@@ -14,7 +14,7 @@ from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files.folder import POOLING_FILE, read_json
 from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
 from gistmeter.models.run import calibration
-from gistmeter.models.run.backend import place
+from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, token_rows
@@ -163,13 +163,20 @@ class Encoder:
             pooled = states.masked_fill(on == 0, -torch.inf).amax(dim=1)
         else:
             pooled = (states * on).sum(dim=1) / on.sum(dim=1)
-        return [vector.copy() for vector in torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()]
+        return [vector.copy() for vector in _unit(pooled)]
 
     def _token_vectors(self, rows: list[Row]) -> list[FloatArray]:
         states, _ = self._states(rows)
-        unit = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
         # A copy, so that a short row does not keep its whole padded batch alive.
-        return [vectors[: len(row)].copy() for vectors, row in zip(unit, rows, strict=True)]
+        return [vectors[: len(row)].copy() for vectors, row in zip(_unit(states), rows, strict=True)]
+
+
+def _unit(vectors: torch.Tensor) -> FloatArray:
+    """Scale vectors to unit length; raise NotFinite if a component is not finite."""
+    unit = torch.nn.functional.normalize(vectors, dim=-1)
+    check_finite(unit)  # an infinite component became NaN
+    array: FloatArray = unit.cpu().numpy()
+    return array
 
 
 def _check_layers(files: ModelFiles, layers: int) -> None:

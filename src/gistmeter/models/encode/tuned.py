@@ -1,5 +1,6 @@
 """Encoders of which training changed the upper layers, with a head that tells two kinds of texts apart."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,9 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.errors import BadModel, NotFinite, UsageError
 from gistmeter.models.files.adapters import is_kind, read_tuned, restore_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.run.backend import NOT_FINITE
 
 KIND = "gistmeter-encoder"
 """What the configuration of such a model says."""
@@ -34,7 +36,11 @@ class TextHead:
         Args:
             vectors: Of all its tokens, special ones included, of unit length, shape (tokens, dimensions).
         """
-        return float(1 / (1 + np.exp(-(float(vectors.mean(axis=0) @ self.weight) + self.bias))))
+        with np.errstate(invalid="ignore"):
+            logit = float(vectors.mean(axis=0) @ self.weight) + self.bias
+        if not math.isfinite(logit):
+            raise NotFinite(NOT_FINITE)
+        return float(1 / (1 + np.exp(-logit)))
 
 
 class TunedEncoder(torch.nn.Module):

@@ -14,6 +14,12 @@ from gistmeter.models.run.cpu import grant_threads
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule
 
+NOT_FINITE = (
+    "the model output is not finite (NaN or infinity); its weights are damaged or overflow: "
+    "run gistmeter models verify, or use --dtype fp32"
+)
+"""The problem of a row whose model output is not finite."""
+
 
 def place(
     submodule: torch.nn.Module,
@@ -74,4 +80,4 @@ def check_finite(output: torch.Tensor) -> None:
     what a model leaves out.
     """
     if output.is_floating_point() and output.numel() and not output.detach().amax().isfinite():
-        raise NotFinite("the model gives numbers that are not finite; its weights are damaged or overflow")
+        raise NotFinite(NOT_FINITE)

@@ -1,10 +1,12 @@
 """Models of OpenVINO: made of PyTorch's modules, prepared for this processor."""
 
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -15,6 +17,27 @@ from gistmeter.models.run.submodules import Submodule, Tensors
 
 TRACING = Lock()
 """PyTorch cannot trace two modules at once."""
+
+
+def check_process() -> None:
+    """Raise an error in a process that was forked after its parent used OpenVINO.
+
+    A forked process has none of its parent's threads, and OpenVINO waits for them forever.
+
+    Raises:
+        UsageError: If the parent process used OpenVINO before the fork.
+    """
+    if os.getpid() != _first_process():
+        raise UsageError(
+            "OpenVINO cannot run in a process that was forked after OpenVINO was used; start worker "
+            'processes with the start method "spawn", or use --backend torch'
+        )
+
+
+@cache
+def _first_process() -> int:
+    """Return the id of the process that first uses OpenVINO; forked processes inherit the cached value."""
+    return os.getpid()
 
 
 def openvino() -> Any:  # noqa: ANN401 - its classes are made at run time

@@ -14,7 +14,7 @@ import torch
 
 from gistmeter.core.errors import GistmeterError
 from gistmeter.models.run.openvino.cache import key_of, read_model, store_model
-from gistmeter.models.run.openvino.model import compiled, convert
+from gistmeter.models.run.openvino.model import check_process, compiled, convert
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule, Tensors
 
@@ -57,6 +57,7 @@ class OpenVinoSubmodule:
             if self._run is None:
                 self._samples.append(tuple(tensor.clone() for tensor in inputs))
             return self.submodule(*inputs)
+        check_process()  # before the lock, which another thread of the parent may have held
         with self._lock:
             if self._run is None:
                 self._run = self._prepared()
