@@ -18,6 +18,7 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Logits, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Config, Encoding, Model, Tokenizer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,9 @@ class PairScorer:
         runtime: Where and how to run.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.entailment = entailment_columns(model.config, identity)
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
@@ -127,13 +130,13 @@ class PairScorer:
         return found
 
 
-def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs
+def _lengths(encoding: Encoding) -> tuple[int, int]:
     """Return how many tokens each text of a pair has, special ones aside."""
     owners = encoding.sequence_ids
     return owners.count(0), owners.count(1)
 
 
-def entailment_columns(config: Any, identity: str) -> tuple[int, int] | None:  # noqa: ANN401
+def entailment_columns(config: Config, identity: str) -> tuple[int, int] | None:
     """Return which outputs say entailment and contradiction; None for a model with one output.
 
     Raises:

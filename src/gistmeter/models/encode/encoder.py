@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -19,6 +19,7 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, token_rows
 from gistmeter.models.run.tokens import Tokens, tokenize, window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 Pooling = Literal["mean", "max", "cls"]
 Row = tuple[int, ...]
@@ -54,8 +55,8 @@ class Encoder:
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401 - transformers' classes are untyped
-        tokenizer: Any,  # noqa: ANN401
+        model: Model,
+        tokenizer: Tokenizer,
         *,
         identity: str,
         pooling: Pooling = "mean",

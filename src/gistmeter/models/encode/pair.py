@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.run.submodules import States, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Vocabulary
 
 Ids = tuple[int, ...]
@@ -63,7 +63,9 @@ class PairEncoder:
         runtime: Where and how to run.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.relative = model.config.model_type in SENTINELS
@@ -196,7 +198,7 @@ def _put_together(
     return np.concatenate(candidate), np.concatenate(source)
 
 
-def _separator(model: Any, tokenizer: Any) -> int:  # noqa: ANN401 - transformers' classes are untyped
+def _separator(model: Model, tokenizer: Tokenizer) -> int:
     """Return the id of the separator; a model that has none gets the mean of all vectors for it."""
     known: int | None = tokenizer.backend_tokenizer.token_to_id(SEPARATOR)
     if known is not None:

@@ -13,6 +13,7 @@ from gistmeter.core.errors import BadModel, NotFinite, UsageError
 from gistmeter.models.files.adapters import is_kind, read_tuned, restore_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.run.backend import NOT_FINITE
+from gistmeter.models.run.types import Model
 
 KIND = "gistmeter-encoder"
 """What the configuration of such a model says."""
@@ -56,7 +57,7 @@ class TunedEncoder(torch.nn.Module):
         UsageError: If it has no such layers.
     """
 
-    def __init__(self, encoder: Any, *, layer: int, layers: int) -> None:  # noqa: ANN401
+    def __init__(self, encoder: Model, *, layer: int, layers: int) -> None:
         super().__init__()
         stack = encoder.encoder.layer
         if not 1 <= layer <= len(stack) or not 0 <= layers <= layer:

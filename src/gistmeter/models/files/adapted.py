@@ -15,6 +15,7 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
+from gistmeter.models.run.types import Model
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
@@ -70,7 +71,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     return model, tokenizer
 
 
-def save_adapted(model: Any, base: str, plan: AdapterPlan, folder: Path) -> None:  # noqa: ANN401
+def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:
     """Save updates and head in float16, with a `config.json` that names the encoder."""
     save_tuned(model, base, folder, kind=KIND, facts=asdict(plan))
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.load import ModelFiles, find_model, load_tensors, read_config
+from gistmeter.models.run.types import Model
 
 WEIGHTS = "model.safetensors"
 
@@ -21,7 +22,7 @@ def is_kind(files: ModelFiles, kind: str) -> bool:
 
 
 def save_tuned(
-    model: Any,  # noqa: ANN401 - any module of PyTorch
+    model: Model,
     base: str,
     folder: Path,
     *,
@@ -67,7 +68,7 @@ def read_tuned(files: ModelFiles, kind: str) -> dict[str, Any]:
     return facts
 
 
-def restore_tuned(model: Any, files: ModelFiles) -> None:  # noqa: ANN401
+def restore_tuned(model: Model, files: ModelFiles) -> None:
     """Give a model, built as it was for training, the weights that training changed.
 
     Raises:
@@ -80,5 +81,5 @@ def restore_tuned(model: Any, files: ModelFiles) -> None:  # noqa: ANN401
         weight.data.copy_(weights[name])
 
 
-def _changed(model: Any) -> dict[str, Any]:  # noqa: ANN401
+def _changed(model: Model) -> dict[str, Any]:
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}

@@ -11,6 +11,7 @@ from gistmeter.models.files.digest import sha256
 
 NEEDED_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 POOLING_FILE = "1_Pooling/config.json"  # where sentence-transformers says how it pools
+SHA256_DIGITS, SHA1_DIGITS = 64, 40
 TEMPLATES = "additional_chat_templates"
 ADAPTER = "adapter_config.json"
 """Makes transformers load an adapter, or other weights than the folder's own."""
@@ -73,9 +74,8 @@ def check_fetched(folder: Path, *, fresh: bool = False) -> None:
     """
     for path in folder_files(folder):
         blob = path.resolve()
-        found = {64: lambda: sha256(blob, fresh=fresh), 40: lambda: _git_sha1(blob)}.get(len(blob.name))  # noqa: B023
-        if blob.parent.name == "blobs" and found is not None and found() != blob.name:
-            raise BadModel(f"{path} is not the file that was fetched; remove {blob} and fetch it again")
+        if blob.parent.name == "blobs" and _blob_digest(blob, fresh=fresh) != blob.name:
+            raise BadModel(f"{path} differs from the file that was downloaded; delete {blob} and run again")
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -132,6 +132,15 @@ def _inside(folder: Path, by: Path, names: list[Any]) -> Iterator[Path]:
             raise BadModel(f"{by} names {name}, which is no file of its folder")
         _check(path, folder)
         yield path
+
+
+def _blob_digest(blob: Path, *, fresh: bool) -> str:
+    """Return the checksum that the name of a blob should equal; the name itself if it is no checksum."""
+    if len(blob.name) == SHA256_DIGITS:
+        return sha256(blob, fresh=fresh)
+    if len(blob.name) == SHA1_DIGITS:
+        return _git_sha1(blob)
+    return blob.name
 
 
 def _git_sha1(path: Path) -> str:

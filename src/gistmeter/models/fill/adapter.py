@@ -1,7 +1,7 @@
 """What the adapters share: loading by name, and the tokenizer's side of a filler."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import torch
 
@@ -12,6 +12,7 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Vocabulary
 
 LONG, MARGIN = 512, 4
@@ -26,7 +27,9 @@ class Adapter:
     separate_windows: ClassVar[bool] = False
     window: int | None
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())

@@ -7,7 +7,6 @@ causal mask: it sees the text up to the mask and the whole context.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 
@@ -26,6 +25,7 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, Tensors, state_rows, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 
 class AlignedFiller(ContextFiller):
@@ -46,7 +46,9 @@ class AlignedFiller(ContextFiller):
 
     architecture = "AutoModelForSeq2SeqLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no encoder-decoder with a mask")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)

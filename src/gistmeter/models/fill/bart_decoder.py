@@ -7,6 +7,7 @@ import torch
 from transformers.cache_utils import Cache, DynamicLayer, EncoderDecoderCache
 
 from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+from gistmeter.models.run.types import Model
 
 
 class OnceLayer(DynamicLayer):  # type: ignore[no-untyped-call]
@@ -16,8 +17,8 @@ class OnceLayer(DynamicLayer):  # type: ignore[no-untyped-call]
         self,
         key_states: torch.Tensor,
         value_states: torch.Tensor,
-        *_: Any,  # noqa: ANN401
-        **__: Any,  # noqa: ANN401
+        *_: object,
+        **__: object,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Keep what a layer made."""
         self.keys, self.values, self.is_initialized = key_states, value_states, True
@@ -32,7 +33,7 @@ class ContextMemory(torch.nn.Module):
         start: Any token: the decoder wants to read one while it makes them.
     """
 
-    def __init__(self, decoder: Any, start: int) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model, start: int) -> None:
         super().__init__()
         self.decoder = decoder
         self.start = start
@@ -57,7 +58,7 @@ class AlignedDecoder(torch.nn.Module):
         decoder: The decoder of a BART, or of its kin, of transformers.
     """
 
-    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model) -> None:
         super().__init__()
         self.decoder = decoder
 
@@ -94,7 +95,7 @@ class AlignedHead(torch.nn.Module):
 
     bias: torch.Tensor | None
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.table = model.get_output_embeddings()
         self.register_buffer("bias", getattr(model, "final_logits_bias", None))

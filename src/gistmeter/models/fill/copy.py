@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 
@@ -18,6 +17,7 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Tensors
+from gistmeter.models.run.types import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class CopyFiller(ContextFiller):
     def __init__(
         self,
         model: CopyInfiller,
-        tokenizer: Any,  # noqa: ANN401
+        tokenizer: Tokenizer,
         *,
         identity: str,
         runtime: Runtime | None = None,

@@ -9,6 +9,7 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from gistmeter.models.fill.copy_head import CopyHead
 from gistmeter.models.fill.pair_batch import PairBatch
+from gistmeter.models.run.types import Model
 
 IDENTITY_SHARE = 4.0
 """How much a token's own embedding counts in the memory, beside its state: embeddings are short vectors."""
@@ -27,7 +28,7 @@ class CopyInfiller(nn.Module):
         specials: Ids of the tokens that start a context, end it, and stand for a blank.
     """
 
-    def __init__(self, base: Any, *, layers: int, specials: tuple[int, int, int]) -> None:  # noqa: ANN401
+    def __init__(self, base: Model, *, layers: int, specials: tuple[int, int, int]) -> None:
         from transformers.models.bert import modeling_bert
 
         super().__init__()
@@ -129,7 +130,7 @@ class CopyInfiller(nn.Module):
 
     def _look(
         self,
-        attention: Any,  # noqa: ANN401
+        attention: Model,
         states: torch.Tensor,
         memory: KeysAndValues,
         hidden: torch.Tensor,

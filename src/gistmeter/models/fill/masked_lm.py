@@ -5,7 +5,6 @@ The number of masks tells the model how long the answer is: a length oracle, as 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -17,6 +16,7 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Logits, States, state_rows, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 HEADS = ("cls", "lm_head", "predictions")
 """Where BERT, RoBERTa and ALBERT (and their kin) keep what turns states into logits."""
@@ -49,7 +49,9 @@ class MaskedFiller(Adapter):
 
     architecture = "AutoModelForMaskedLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if model.config.is_encoder_decoder or tokenizer.mask_token is None:
             raise BadModel(f"{identity} is no masked language model")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
@@ -57,7 +59,8 @@ class MaskedFiller(Adapter):
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
         self.window = window_of(model.base_model, tokenizer)
         example = token_rows(model.get_input_embeddings().num_embeddings, typed=self.typed)
-        head = next((getattr(model, name) for name in HEADS if hasattr(model, name)), None)
+        submodules = dict(model.named_children())
+        head = next((submodules[name] for name in HEADS if name in submodules), None)
         if head is None:  # a family whose head is elsewhere: the whole model, at all positions
             self.states = self.place(Logits(model), example)
             self.head: Head = torch.nn.Identity()
@@ -105,5 +108,5 @@ class MaskedFiller(Adapter):
         text = masked_text(query, self.mask_id)
         second = bool(query.context) and query.context_first
         joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
-        start = joined.starts[int(second)]
+        start = joined.starts[1] if second else joined.starts[0]
         return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))

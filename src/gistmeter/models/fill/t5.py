@@ -7,7 +7,6 @@ over the gold text decides what greedy decoding would have written.
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -22,6 +21,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.run.submodules import state_rows, token_rows
 from gistmeter.models.run.tokens import NO_LIMIT
+from gistmeter.models.run.types import Model, Tokenizer
 
 SENTINELS = 100
 WINDOW = 512
@@ -46,7 +46,9 @@ class Seq2SeqFiller(Adapter):
 
     architecture = "AutoModelForSeq2SeqLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if not model.config.is_encoder_decoder:
             raise BadModel(f"{identity} is no encoder-decoder with sentinels")
         if tokenizer.eos_token is None or tokenizer.pad_token is None:
@@ -175,7 +177,7 @@ class Seq2SeqFiller(Adapter):
         return found
 
 
-def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401
+def with_separator(model: Model, tokenizer: Tokenizer) -> Tokenizer:
     """Return a tokenizer that has the separator, and give the model a vector for it if it is new.
 
     The new vector is the mean of those of all other tokens, so that it is the same every time.

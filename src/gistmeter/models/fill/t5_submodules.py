@@ -12,12 +12,12 @@ the keys, and the attended states through that of the values: q·(Wk h) = (Wkᵀ
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+from gistmeter.models.run.types import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,7 @@ class T5Encoder(torch.nn.Module):
         encoder: The encoder of a T5 or mT5 of transformers.
     """
 
-    def __init__(self, encoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, encoder: Model) -> None:
         super().__init__()
         self.encoder = encoder
 
@@ -75,7 +75,7 @@ class T5Decoder(torch.nn.Module):
         decoder: The decoder of a T5 or mT5 of transformers.
     """
 
-    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model) -> None:
         super().__init__()
         self.decoder = decoder
 
@@ -109,7 +109,7 @@ class T5Head(torch.nn.Module):
         model: A language model of the T5 family, of transformers.
     """
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Model) -> None:
         super().__init__()
         config = model.config
         self.table = model.get_output_embeddings()
@@ -145,13 +145,13 @@ def _decoder_rows(vocabulary: int, width: int, rows: int, tokens: int) -> Tensor
     return ids, torch.randn(*attention.shape, width, generator=generator), attention
 
 
-def _bias(attention: Any, tokens: int, hidden: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+def _bias(attention: Model, tokens: int, hidden: torch.Tensor) -> torch.Tensor:
     """Return what T5 adds by distance, -∞ where hidden, shape (texts or 1, heads, tokens, tokens)."""
     bias: torch.Tensor = attention.compute_bias(tokens, tokens)
     return bias.masked_fill(hidden, -torch.inf)
 
 
-def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
+def _attend(attention: Model, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     """Let tokens attend to each other.
 
     Args:
@@ -169,7 +169,7 @@ def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.T
 
 
 def _attend_folded(
-    attention: Any,  # noqa: ANN401
+    attention: Model,
     states: torch.Tensor,
     encoded: torch.Tensor,
     padding: torch.Tensor,

@@ -12,6 +12,7 @@ from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, 
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.regressor import FirstState, Flavour, QualityRegressor
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model
 
 QUALITY_REGRESSOR = "gistmeter-rater"
 """What the configuration of a regressor says."""
@@ -46,8 +47,14 @@ class RegressorPlan:
         for name, choices in (("flavour", get_args(Flavour)), ("encoder", ("transformer", "bigru"))):
             if getattr(self, name) not in choices:
                 raise UsageError(f"model.{name}={getattr(self, name)}: choose one of {', '.join(choices)}")
-        if self.layers < (self.encoder == "bigru") or self.window < 8 or self.hidden < 1:
-            raise UsageError("model: a bigru needs layers, all others 0 or more; window at least 8, hidden 1")
+        least = 1 if self.encoder == "bigru" else 0
+        if self.layers < least:
+            raise UsageError(f"model.layers={self.layers}: give {least} or more for encoder={self.encoder}")
+        if self.window < 8 or self.hidden < 1:
+            raise UsageError(
+                f"model.window={self.window}, model.hidden={self.hidden}: "
+                "give a window of 8 or more and a hidden width of 1 or more"
+            )
 
 
 def new_regressor(
@@ -121,7 +128,7 @@ def joined(regressors: Sequence[QualityRegressor]) -> QualityRegressor:
     return whole
 
 
-def _encoder(model: Any, plan: RegressorPlan, base: str) -> torch.nn.Module:  # noqa: ANN401
+def _encoder(model: Model, plan: RegressorPlan, base: str) -> torch.nn.Module:
     """Freeze what is not trained: the pooler, which nothing reads, and what lies below the top layers."""
     if plan.encoder == "bigru":
         table = model.get_input_embeddings().weight.detach()

@@ -1,7 +1,7 @@
 """How probable language models find each token of a text, and each sentence after the one before it."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from gistmeter.models.run.backend import check_finite
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Ids, Vocabulary
 
 FloatArray = NDArray[np.float64]
@@ -32,8 +33,8 @@ class TokenModel:
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401 - transformers' classes are untyped
-        tokenizer: Any,  # noqa: ANN401
+        model: Model,
+        tokenizer: Tokenizer,
         *,
         kind: Kind,
         identity: str,
@@ -91,7 +92,9 @@ class NextSentenceModel:
         runtime: Where and how to run.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())

@@ -1,9 +1,11 @@
 """SUM-QE's network: encoders, and a linear regressor for each quality (Xenouleas et al., 2019)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
+
+from gistmeter.models.run.types import Model
 
 Flavour = Literal["s1", "m1", "m5"]
 
@@ -37,7 +39,7 @@ class FirstState(torch.nn.Module):
         encoder: Any encoder of transformers with a `last_hidden_state`; its pooler is not used.
     """
 
-    def __init__(self, encoder: Any) -> None:  # noqa: ANN401 - transformers' classes are untyped
+    def __init__(self, encoder: Model) -> None:
         super().__init__()
         self.encoder = encoder
 

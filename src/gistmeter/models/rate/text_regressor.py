@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,6 +13,7 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import token_rows
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.models.run.vocabulary import Ids, Vocabulary
 
 FloatArray = NDArray[np.float32]
@@ -34,7 +34,7 @@ class TextRegressor:
     def __init__(
         self,
         regressor: QualityRegressor,
-        tokenizer: Any,  # noqa: ANN401
+        tokenizer: Tokenizer,
         *,
         qualities: Sequence[str],
         window: int,

@@ -5,7 +5,6 @@ between calls. `place` returns what runs a submodule.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -13,6 +12,7 @@ from gistmeter.core.errors import NotFinite
 from gistmeter.models.run.cpu import grant_threads
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule
+from gistmeter.models.run.types import Outputs
 
 NOT_FINITE = (
     "the model output is not finite (NaN or infinity); its weights are damaged or overflow: "
@@ -61,7 +61,7 @@ class Finite:
     def __init__(self, run: Submodule) -> None:
         self.run = run
 
-    def __call__(self, *inputs: torch.Tensor) -> Any:  # noqa: ANN401 - one tensor or several
+    def __call__(self, *inputs: torch.Tensor) -> Outputs:
         """Run the submodule.
 
         Raises:

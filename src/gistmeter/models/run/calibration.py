@@ -16,7 +16,8 @@ def paragraphs(*, check: bool = False) -> tuple[str, ...]:
     Args:
         check: Those to check with, instead of those to calibrate with.
     """
-    return tuple(FILE.read_text(encoding="utf-8").splitlines())[int(check) :: 2]
+    lines = tuple(FILE.read_text(encoding="utf-8").splitlines())
+    return lines[1::2] if check else lines[0::2]
 
 
 def texts(*, check: bool = False) -> list[str]:

@@ -6,6 +6,7 @@ on others it really rounds. So the accuracy is measured on this machine, once a 
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -36,7 +37,7 @@ def _after_fork() -> None:
     torch.set_num_threads(1)
 
 
-if hasattr(os, "register_at_fork"):
+if sys.platform != "win32":  # Windows cannot fork
     os.register_at_fork(after_in_child=_after_fork)
 
 

@@ -1,13 +1,13 @@
 """The separator that MaskEval puts between two texts, which T5 does not know (section 4.1)."""
 
-from typing import Any
-
 import torch
+
+from gistmeter.models.run.types import Model
 
 SEPARATOR = "<sep>"
 
 
-def give_mean_vector(model: Any, token: int, known: int) -> None:  # noqa: ANN401 - transformers has no types
+def give_mean_vector(model: Model, token: int, known: int) -> None:
     """Give a model the mean of its first `known` tokens' vectors for a new token: the same every time.
 
     Args:

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from gistmeter.models.run.types import Model, Outputs
+
 Tensors = tuple[torch.Tensor, ...]
 DummyInputs = Callable[[int, int], Tensors]
 """Makes inputs for a submodule: so many rows of so many tokens."""
@@ -19,7 +21,7 @@ class States(torch.nn.Module):
         model: Has a `last_hidden_state`.
     """
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401 - transformers' classes are untyped
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
@@ -32,7 +34,7 @@ class States(torch.nn.Module):
             inputs["token_type_ids"] = types
         return self.read(self.model(**inputs))
 
-    def read(self, output: Any) -> torch.Tensor:  # noqa: ANN401
+    def read(self, output: Outputs) -> torch.Tensor:
         """Return the tensor that is wanted of what the model puts out."""
         states: torch.Tensor = output.last_hidden_state
         return states
@@ -41,7 +43,7 @@ class States(torch.nn.Module):
 class Logits(States):
     """The logits of a model with a head: a classifier, or a masked language model read everywhere."""
 
-    def read(self, output: Any) -> torch.Tensor:  # noqa: ANN401
+    def read(self, output: Outputs) -> torch.Tensor:
         """Return the logits."""
         logits: torch.Tensor = output.logits
         return logits

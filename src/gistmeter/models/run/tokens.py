@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gistmeter.models.run.types import Encoding, Model, Tokenizer
+
 # Tokenizers without a limit of their own report a number of this order.
 NO_LIMIT = 1_000_000
 
@@ -33,7 +35,7 @@ class Tokens:
         return int((~self.special).sum())
 
 
-def tokenize(tokenizer: Any, texts: Sequence[str], window: int | None) -> list[Tokens]:  # noqa: ANN401
+def tokenize(tokenizer: Tokenizer, texts: Sequence[str], window: int | None) -> list[Tokens]:
     """Tokenize texts; cut the tail of those that are longer than the window.
 
     Args:
@@ -54,7 +56,7 @@ def tokenize(tokenizer: Any, texts: Sequence[str], window: int | None) -> list[T
     return [by_text[text] for text in texts]
 
 
-def window_of(model: Any, tokenizer: Any) -> int | None:  # noqa: ANN401 - transformers' classes are untyped
+def window_of(model: Model, tokenizer: Tokenizer) -> int | None:
     """Return how many tokens a model can read at once, special ones included; None for no limit."""
     limits = [getattr(model.config, "max_position_embeddings", None)]
     positions: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
@@ -66,7 +68,7 @@ def window_of(model: Any, tokenizer: Any) -> int | None:  # noqa: ANN401 - trans
     return min(found, default=None)
 
 
-def _cut(encoding: Any, window: int | None) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
+def _cut(encoding: Encoding, window: int | None) -> Tokens:
     ids = np.array(encoding.ids, dtype=np.int64)
     offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
     special = np.array(encoding.special_tokens_mask, dtype=bool)

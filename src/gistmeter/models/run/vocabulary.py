@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Encoding, Tokenizer
 
 Ids = tuple[int, ...]
 
@@ -35,7 +35,7 @@ class Vocabulary:
         name: What errors call the model.
     """
 
-    def __init__(self, tokenizer: Any, name: str = "the model") -> None:  # noqa: ANN401
+    def __init__(self, tokenizer: Tokenizer, name: str = "the model") -> None:
         self.tokenizer = tokenizer
         self.name = name
         self.backend.no_truncation()
@@ -44,7 +44,7 @@ class Vocabulary:
         self.special = frozenset(tokenizer.all_special_ids) | {at for at, token in added if token.special}
 
     @property
-    def backend(self) -> Any:  # noqa: ANN401
+    def backend(self) -> Tokenizer:
         """The tokenizer of the `tokenizers` library behind it."""
         return self.tokenizer.backend_tokenizer
 
@@ -115,7 +115,7 @@ class Vocabulary:
             end = start + owners.count(owner)
         return (*parts, tuple(ids[end:]))
 
-    def _tokens(self, encoding: Any) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
+    def _tokens(self, encoding: Encoding) -> Tokens:
         # Unigram vocabularies hold their special tokens as ordinary pieces, and find them in texts.
         unknown = self.tokenizer.unk_token_id
         ids = tuple(unknown if at in self.special else at for at in encoding.ids)

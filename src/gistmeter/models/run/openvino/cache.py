@@ -14,12 +14,13 @@ import tempfile
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 from platformdirs import user_cache_path
+from transformers import PretrainedConfig
 
 from gistmeter.models.run.openvino.model import openvino
+from gistmeter.models.run.types import Model
 
 FORMAT = 2
 """Raised whenever conversion would make something else of the same module."""
@@ -33,10 +34,10 @@ def key_of(submodule: torch.nn.Module, precision: str) -> str:
     digest = hashlib.sha256()
     packages = [*PACKAGES, *(["nncf"] if precision == "int8" else [])]
     facts = [FORMAT, precision, *(f"{name}={version(name)}" for name in packages)]
-    configs = {
-        id(found): found for found in (getattr(m, "config", None) for m in submodule.modules()) if found
-    }
-    shapes = [config.to_json_string() for config in configs.values() if hasattr(config, "to_json_string")]
+    configs = {id(config): config for config in (getattr(m, "config", None) for m in submodule.modules())}
+    shapes = [
+        config.to_json_string() for config in configs.values() if isinstance(config, PretrainedConfig)
+    ]
     digest.update(json.dumps([facts, type(submodule).__name__, repr(submodule), shapes]).encode())
     for name, tensor in submodule.state_dict().items():
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -44,7 +45,7 @@ def key_of(submodule: torch.nn.Module, precision: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def read_model(key: str) -> Any | None:  # noqa: ANN401 - a model of OpenVINO
+def read_model(key: str) -> Model | None:
     """Return a converted model, or None where there is none; delete a damaged one."""
     folder = _root() / key
     if not folder.is_dir():
@@ -59,7 +60,7 @@ def read_model(key: str) -> Any | None:  # noqa: ANN401 - a model of OpenVINO
     return None
 
 
-def store_model(key: str, model: Any) -> None:  # noqa: ANN401
+def store_model(key: str, model: Model) -> None:
     """Store a converted model, unless another process did so before, or the cache cannot be written."""
     root = _root()
     with suppress(OSError, RuntimeError):

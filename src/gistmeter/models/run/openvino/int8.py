@@ -9,6 +9,7 @@ import torch
 from gistmeter.core.errors import GistmeterError
 from gistmeter.models.run.openvino.model import compiled, openvino, quiet
 from gistmeter.models.run.submodules import Tensors
+from gistmeter.models.run.types import Model, Outputs
 
 SMOOTHING = 0.65
 """How much of the activations' outliers is moved into the weights (SmoothQuant's α): the best of .3 to .95,
@@ -20,7 +21,7 @@ ATTENTION = "ScaledDotProductAttention"
 """Never in 8 bits: it is slower so than in bf16, and less exact."""
 
 
-def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Any) -> Any:  # noqa: ANN401 - models of OpenVINO
+def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Model) -> Model:
     """Quantise a converted submodule of a model.
 
     Args:
@@ -49,7 +50,7 @@ def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Any) ->
     return small
 
 
-def _quantized(model: Any, samples: list[Tensors], kept: list[str]) -> Any:  # noqa: ANN401
+def _quantized(model: Model, samples: list[Tensors], kept: list[str]) -> Model:
     """Quantise everything but attention and some other nodes."""
     openvino()  # before NNCF, which would import it with what it reports
     import nncf
@@ -68,7 +69,7 @@ def _quantized(model: Any, samples: list[Tensors], kept: list[str]) -> Any:  # n
         )
 
 
-def _narrowing(model: Any) -> list[str]:  # noqa: ANN401
+def _narrowing(model: Model) -> list[str]:
     """Return the names of products that put out fewer numbers than they take in.
 
     These end feed-forward layers: what they take in has outliers that 8 bits bear badly.
@@ -82,11 +83,11 @@ def _narrowing(model: Any) -> list[str]:  # noqa: ANN401
     return names
 
 
-def _shapes(node: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _shapes(node: Model) -> tuple[Any, Any]:
     return node.input(0).get_partial_shape(), node.output(0).get_partial_shape()
 
 
-def _cosine(ours: Any, theirs: Any) -> float:  # noqa: ANN401 - one tensor or several
+def _cosine(ours: Outputs, theirs: Outputs) -> float:
     """Return the cosine of what is finite in both."""
     flat = [
         torch.cat([tensor.flatten() for tensor in (outputs if isinstance(outputs, tuple) else (outputs,))])

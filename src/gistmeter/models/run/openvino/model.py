@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from threading import Lock
-from typing import Any
 
 import torch
 
 from gistmeter.core.errors import UsageError
 from gistmeter.models.run.submodules import Submodule, Tensors
+from gistmeter.models.run.types import Model, Module, Outputs
 
 TRACING = Lock()
 """PyTorch cannot trace two modules at once."""
@@ -40,7 +40,7 @@ def _first_process() -> int:
     return os.getpid()
 
 
-def openvino() -> Any:  # noqa: ANN401 - its classes are made at run time
+def openvino() -> Module:
     """Import OpenVINO, without what it would report over the network when it converts a model."""
     sys.modules.setdefault("openvino_telemetry", None)  # type: ignore[arg-type] # how Python spells "not here"
     import openvino
@@ -48,13 +48,13 @@ def openvino() -> Any:  # noqa: ANN401 - its classes are made at run time
     return openvino
 
 
-def convert(submodule: torch.nn.Module, inputs: Tensors) -> Any:  # noqa: ANN401
+def convert(submodule: torch.nn.Module, inputs: Tensors) -> Model:
     """Convert a module; all its inputs keep their rank and may have any size."""
     with TRACING, quiet(), torch.no_grad():
         return openvino().convert_model(submodule, example_input=inputs)
 
 
-def compiled(model: Any, dtype: str) -> Submodule:  # noqa: ANN401
+def compiled(model: Model, dtype: str) -> Submodule:
     """Prepare a converted model for this machine.
 
     Raises:
@@ -74,7 +74,7 @@ def compiled(model: Any, dtype: str) -> Submodule:  # noqa: ANN401
     }
     request = core.compile_model(model, "CPU", settings).create_infer_request()
 
-    def run(*inputs: torch.Tensor) -> Any:  # noqa: ANN401
+    def run(*inputs: torch.Tensor) -> Outputs:
         found = request.infer([tensor.numpy() for tensor in inputs], share_inputs=True)
         outputs = tuple(torch.from_numpy(output) for output in found.to_tuple())
         return outputs[0] if len(outputs) == 1 else outputs

@@ -17,6 +17,7 @@ from gistmeter.models.run.openvino.cache import key_of, read_model, store_model
 from gistmeter.models.run.openvino.model import check_process, compiled, convert
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule, Tensors
+from gistmeter.models.run.types import Outputs
 
 TRACED, CHECKED = (2, 7), (3, 5)
 """Rows and tokens of the inputs that a submodule is converted and compared with."""
@@ -51,7 +52,7 @@ class OpenVinoSubmodule:
         self._lock = RLock()
         self._run: Submodule | None = None
 
-    def __call__(self, *inputs: torch.Tensor) -> Any:  # noqa: ANN401 - one tensor or several
+    def __call__(self, *inputs: torch.Tensor) -> Outputs:
         """Run the submodule; the first call converts it, or reads its conversion from the cache."""
         if COLLECTING.get():
             if self._run is None:
@@ -129,5 +130,5 @@ def difference(ours: torch.Tensor, theirs: torch.Tensor) -> float:
     return float(((ours - theirs)[finite].abs() / largest).max()) if finite.any() else 0.0
 
 
-def _tuple(outputs: Any) -> Tensors:  # noqa: ANN401
+def _tuple(outputs: Outputs) -> Tensors:
     return outputs if isinstance(outputs, tuple) else (outputs,)
