@@ -1,4 +1,4 @@
-"""Saves models in the form in which `load` finds them."""
+"""Saves models in the format that `models.files.load` reads."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from gistmeter.models.run.types import Model, Tokenizer
 
 
 def save_model(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
-    """Save a model of transformers as safetensors, with its tokenizer."""
+    """Save a transformers model as safetensors, with its tokenizer."""
     with _quiet():
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""The separator that MaskEval puts between two texts, which T5 does not know (section 4.1)."""
+"""Adds the separator token that MaskEval puts between two texts to a T5 (section 4.1)."""
 
 import torch
 
@@ -8,12 +8,12 @@ SEPARATOR = "<sep>"
 
 
 def give_mean_vector(model: Model, token: int, known: int) -> None:
-    """Give a model the mean of its first `known` tokens' vectors for a new token: the same every time.
+    """Set the embedding of a new token to the mean of the first `known` embeddings, so it is deterministic.
 
     Args:
-        model: Changed in place; its tables grow where they are too short.
-        token: The new token's id.
-        known: How many tokens there were.
+        model: Changed in place; its embedding tables are extended if they are too short.
+        token: The id of the new token.
+        known: The number of tokens before the new one.
     """
     if token >= model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(token + 1, mean_resizing=False)

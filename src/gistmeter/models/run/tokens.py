@@ -1,4 +1,4 @@
-"""Texts to token ids, with the characters each token comes from and what did not fit."""
+"""Tokenizes texts, with character offsets and truncation counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gistmeter.models.run.types import Encoding, Model, Tokenizer
 
-# Tokenizers without a limit of their own report a number of this order.
+# Tokenizers without a length limit report a number larger than this.
 NO_LIMIT = 1_000_000
 
 
@@ -18,10 +18,10 @@ class Tokens:
     """The tokens of one text, special ones included.
 
     Args:
-        ids: In the model's vocabulary.
-        offsets: First character and one past the last of each token, shape (tokens, 2).
-        special: True on tokens that the tokenizer added, shape (tokens,).
-        total: How many tokens the whole text has, special ones aside.
+        ids: Ids in the vocabulary of the model.
+        offsets: Start and end character (exclusive) of each token, shape (tokens, 2).
+        special: True for tokens that the tokenizer added, shape (tokens,).
+        total: Number of tokens of the whole text, without special tokens.
     """
 
     ids: tuple[int, ...]
@@ -31,23 +31,23 @@ class Tokens:
 
     @property
     def kept(self) -> int:
-        """How many tokens were kept, special ones aside."""
+        """The number of tokens after truncation, without special tokens."""
         return int((~self.special).sum())
 
 
 def tokenize(tokenizer: Tokenizer, texts: Sequence[str], window: int | None) -> list[Tokens]:
-    """Tokenize texts; cut the tail of those that are longer than the window.
+    """Tokenize texts and truncate those that are longer than the window.
 
     Args:
         tokenizer: A fast tokenizer of transformers.
-        texts: What to tokenize; equal texts are tokenized once.
-        window: Most tokens a text may have, special ones included; None for no limit.
+        texts: The texts; equal texts are tokenized once.
+        window: Maximum number of tokens per text, special tokens included; None for no limit.
 
     Returns:
-        One entry a text.
+        One entry per text.
     """
     backend = tokenizer.backend_tokenizer
-    # Files of tokenizers may carry a cut and a padding of their own, which would apply in silence.
+    # A tokenizer file may enable truncation and padding, which would apply silently.
     backend.no_truncation()
     backend.no_padding()
     unique = list(dict.fromkeys(texts))
@@ -57,11 +57,11 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str], window: int | None) -> 
 
 
 def window_of(model: Model, tokenizer: Tokenizer) -> int | None:
-    """Return how many tokens a model can read at once, special ones included; None for no limit."""
+    """Return the context window of a model in tokens, special tokens included; None for no limit."""
     limits = [getattr(model.config, "max_position_embeddings", None)]
     positions: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if getattr(positions, "padding_idx", None) is not None:
-        # RoBERTa and its kin count positions from one past the padding's.
+        # In RoBERTa models, positions start after the index of the padding token.
         limits.append(positions.num_embeddings - positions.padding_idx - 1)
     limits.append(tokenizer.model_max_length)
     found = [limit for limit in limits if limit and limit < NO_LIMIT]
