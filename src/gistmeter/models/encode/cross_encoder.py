@@ -148,6 +148,6 @@ def entailment_columns(config: Config, identity: str) -> tuple[int, int] | None:
     if {"entailment", "contradiction"} <= names.keys():
         return names["entailment"], names["contradiction"]
     raise BadModel(
-        f"{identity} has {config.num_labels} outputs, labeled {', '.join(names)}; give a model with one output, "
-        "or with outputs labeled entailment and contradiction"
+        f"{identity} has {config.num_labels} outputs, labeled {', '.join(names)}; give a model with one "
+        "output, or with outputs labeled entailment and contradiction"
     )

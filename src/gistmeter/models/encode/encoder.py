@@ -117,7 +117,7 @@ class Encoder:
         return TextVectors(vectors, [tokens for tokens, _ in found])
 
     def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, FloatArray]]:
-        """Return unit-length token vectors of each text, shape (tokens, dimensions); long texts are truncated.
+        """Return unit-length token vectors, shape (tokens, dimensions), of each text; truncate long texts.
 
         Do not modify the vectors: later calls may return the same arrays.
         """

@@ -52,8 +52,8 @@ class _Reading:
 class PairEncoder:
     """Encodes a candidate together with its source.
 
-    T5 and mT5 read `candidate <sep> source </s>`; other models read the pair format of their tokenizer. A pair
-    that exceeds the window is encoded in chunks, each with the beginning of the other text. Nothing is
+    T5 and mT5 read `candidate <sep> source </s>`; other models read the pair format of their tokenizer. A
+    pair that exceeds the window is encoded in chunks, each with the beginning of the other text. Nothing is
     truncated.
 
     Args:

@@ -23,11 +23,11 @@ class Head:
 
     Args:
         dimension: The quality: consistency, coherence, fluency or relevance.
-        encoder: The name of the model with d-dimensional states, as in `find_model`, or `filler` for the model
-            that fills the blanks.
+        encoder: The name of the model with d-dimensional states, as in `find_model`, or `filler` for the
+            model that fills the blanks.
         weight: W, shape (d,).
-        candidate_share: The weight of the candidate side, from 0 to 1; the source side has the rest. The paper
-            uses 0.5.
+        candidate_share: The weight of the candidate side, from 0 to 1; the source side has the rest. The
+            paper uses 0.5.
     """
 
     dimension: str
@@ -72,8 +72,8 @@ class Head:
         path = _path(folder, dimension)
         if not path.is_file():
             raise ModelNotFound(
-                f"no weights for dimension={dimension}: {path} does not exist; train them with gistmeter train, "
-                "give a folder with weigher=FOLDER, or use dimension=none"
+                f"no weights for dimension={dimension}: {path} does not exist; train them with gistmeter "
+                "train, give a folder with weigher=FOLDER, or use dimension=none"
             )
         if not path.with_suffix(".json").is_file():  # reading a pipe may not end
             raise BadModel(f"{path.with_suffix('.json')} is missing; save the weights again")

@@ -53,8 +53,8 @@ class TunedEncoder(torch.nn.Module):
     Args:
         encoder: A transformers BERT or RoBERTa without a head.
         layer: The layer whose states the linear layer reads, counted from 1.
-        layers: The number of trainable layers up to that layer; all layers above it are trainable too. 0 makes
-            all weights trainable, embeddings included.
+        layers: The number of trainable layers up to that layer; all layers above it are trainable too. 0
+            makes all weights trainable, embeddings included.
 
     Raises:
         UsageError: If the encoder does not have these layers.
@@ -65,7 +65,7 @@ class TunedEncoder(torch.nn.Module):
         stack = encoder.encoder.layer
         if not 1 <= layer <= len(stack) or not 0 <= layers <= layer:
             raise UsageError(
-                f"layer={layer}, layers={layers}: choose a layer from 1 to {len(stack)}, and layers from 0 to layer"
+                f"layer={layer}, layers={layers}: choose layer from 1 to {len(stack)}, layers from 0 to layer"
             )
         encoder.pooler = None  # unused, so it would get no gradient
         encoder.requires_grad_(not layers)

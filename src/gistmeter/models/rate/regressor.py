@@ -17,8 +17,8 @@ class QualityRegressor(torch.nn.Module):
         encoders: Modules that map token ids and their attention mask to vectors h, shape (rows, width): one
             encoder for all heads, or one per head.
         width: The width of h.
-        sizes: The number of outputs of each head. One head with five outputs is M-1; five heads with one output
-            are M-5, or S-1 if each head has its own encoder.
+        sizes: The number of outputs of each head. One head with five outputs is M-1; five heads with one
+            output are M-5, or S-1 if each head has its own encoder.
     """
 
     def __init__(self, encoders: Sequence[torch.nn.Module], width: int, sizes: Sequence[int]) -> None:

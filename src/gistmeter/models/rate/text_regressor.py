@@ -28,7 +28,8 @@ class TextRegressor:
         qualities: The names of the regressor outputs, in order.
         window: Maximum number of tokens per row, special tokens included.
         identity: The name of the model in signatures; the window and the precision are appended.
-        runtime: The device, the precision and the backend. `int8` is replaced by `fp32`, also in the identity.
+        runtime: The device, the precision and the backend. `int8` is replaced by `fp32`, also in the
+            identity.
     """
 
     def __init__(
@@ -90,8 +91,8 @@ class TextRegressor:
             rows: Rows from `row`, with at most `window` tokens.
 
         Returns:
-            Ratings, shape (rows, qualities), from 0 (bad) to 1 (good). The heads are linear, so values can lie
-            outside this range.
+            Ratings, shape (rows, qualities), from 0 (bad) to 1 (good). The heads are linear, so values can
+            lie outside this range.
         """
         found = in_batches(rows, self._forward, length=len, runtime=self.runtime, label="rating")
         return np.stack(found) if found else np.zeros((0, len(self.qualities)), np.float32)

@@ -1,8 +1,8 @@
 """CPU settings: the number of threads, and faster matrix products where they stay exact.
 
 PyTorch multiplies fp32 matrices with MKL, which runs at half its speed or less on AMD CPUs. If oneDNN may use
-a lower precision, PyTorch selects oneDNN instead. On many CPUs, oneDNN then still computes in fp32; on others,
-it rounds. Each process therefore measures the accuracy once before it uses oneDNN.
+a lower precision, PyTorch selects oneDNN instead. On many CPUs, oneDNN then still computes in fp32; on
+others, it rounds. Each process therefore measures the accuracy once before it uses oneDNN.
 """
 
 import os

@@ -15,8 +15,8 @@ SMOOTHING = 0.65
 """SmoothQuant's α: how much of the activation outliers moves into the weights. The best value from .3 to .95
 for the token vectors of MiniLM; NNCF's default is .95."""
 LEAST_COSINE, GOOD_COSINE = 0.9, 0.999
-"""Thresholds for the cosine between the outputs of the quantized submodule and of PyTorch on held-out samples.
-Below the first, quantization fails; below the second, layers that narrow their input stay in higher
+"""Thresholds for the cosine between the outputs of the quantized submodule and of PyTorch on held-out
+samples. Below the first, quantization fails; below the second, layers that narrow their input stay in higher
 precision."""
 ATTENTION = "ScaledDotProductAttention"
 """Attention is never quantized: int8 is slower than bf16 there, and less exact."""

@@ -65,8 +65,8 @@ def compiled(model: Model, dtype: str) -> Submodule:
     if dtype == "bf16" and not has_bf16:
         raise UsageError("this CPU does not support bf16; use --dtype fp32, or --backend torch")
     settings = {
-        # With int8, the remaining operations (attention, norms) run in bf16 if possible: the error is far below
-        # that of int8. Set fp32 explicitly, because OpenVINO's default is bf16 on CPUs that support it.
+        # With int8, the remaining operations (attention, norms) run in bf16 if possible: the error is far
+        # below that of int8. Set fp32 explicitly, because OpenVINO's default is bf16 on CPUs that support it.
         "INFERENCE_PRECISION_HINT": "bf16" if dtype != "fp32" and has_bf16 else "f32",
         "INFERENCE_NUM_THREADS": torch.get_num_threads(),
         "NUM_STREAMS": 1,

@@ -22,7 +22,7 @@ from gistmeter.models.run.types import Outputs
 TRACED, CHECKED = (2, 7), (3, 5)
 """Rows and tokens of the inputs for converting a submodule and for comparing the conversion."""
 TOLERANCE = {"fp32": 1e-3, "bf16": 0.1}
-"""Largest accepted difference to PyTorch's fp32, relative to the largest output. Wrong graphs exceed it by far."""
+"""Largest accepted difference to PyTorch's fp32, relative to the largest output. Wrong graphs exceed it."""
 
 COLLECTING = ContextVar("COLLECTING", default=False)
 """Whether all submodules run on PyTorch and record their inputs, for calibrating `int8`."""
@@ -35,8 +35,8 @@ class OpenVinoSubmodule:
 
     Args:
         submodule: The module, in full precision.
-        runtime: Sets the precision. With `backend=auto` and `fp32`, PyTorch runs submodules that OpenVINO cannot
-            convert.
+        runtime: Sets the precision. With `backend=auto` and `fp32`, PyTorch runs submodules that OpenVINO
+            cannot convert.
         example: Creates inputs of the submodule.
         calibrate: Runs the calibration texts through the whole model; see `models.run.openvino.int8`.
     """
@@ -66,7 +66,7 @@ class OpenVinoSubmodule:
             return self._run(*inputs)
 
     def collect(self) -> list[Tensors]:
-        """Return the inputs of the submodule, recorded while calibration texts run through the whole model."""
+        """Return the inputs of the submodule that are recorded while calibration texts run through the model."""
         if not self._samples and self.calibrate is not None:
             collecting = COLLECTING.set(True)
             try:
