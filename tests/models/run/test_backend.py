@@ -140,7 +140,7 @@ def test_what_does_not_go_together_is_refused() -> None:
     for wrong, says in (
         ({"backend": "onnx"}, "choose one of auto, torch, openvino"),
         ({"dtype": "int8", "backend": "torch"}, "int8 runs on OpenVINO only"),
-        ({"device": "cuda", "backend": "openvino"}, "try --device cpu"),
+        ({"device": "cuda", "backend": "openvino"}, "use --device cpu"),
         ({"cache_mb": -1}, "give 0 or more"),
     ):
         with pytest.raises(UsageError, match=says):

@@ -178,8 +178,8 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise BadModel(
-            f"{files.folder} is not a complete {architecture}: {missing[0]} and {len(missing) - 1} more weights "
-            "are missing; give another model"
+            f"{files.folder} is not a complete {architecture}: {missing[0]} and {len(missing) - 1} more "
+            "weights are missing; give another model"
         )
     rows = model.get_input_embeddings().num_embeddings
     if not 0 <= rows - len(tokenizer) < MOST_PADDING:

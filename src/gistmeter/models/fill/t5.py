@@ -85,7 +85,7 @@ class Seq2SeqFiller(Adapter):
             UsageError: If a query has more blanks than sentinels.
         """
         if any(len(query.blanks) >= SENTINELS for query in queries):
-            raise UsageError(f"a query has at most {SENTINELS - 1} blanks; use fewer blanks per query")
+            raise UsageError(f"a query can have at most {SENTINELS - 1} blanks; use fewer blanks per query")
         return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
 
     def _forward(self, batch: list[Query]) -> list[list[Fill]]:

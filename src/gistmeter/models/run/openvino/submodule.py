@@ -66,7 +66,7 @@ class OpenVinoSubmodule:
             return self._run(*inputs)
 
     def collect(self) -> list[Tensors]:
-        """Return the inputs of the submodule that are recorded while calibration texts run through the model."""
+        """Return the inputs of the submodule, recorded while calibration texts run through the model."""
         if not self._samples and self.calibrate is not None:
             collecting = COLLECTING.set(True)
             try:
