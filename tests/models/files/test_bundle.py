@@ -22,7 +22,6 @@ from gistmeter.models.files.bundle import (
     Data,
     Entry,
     Facts,
-    bundled,
     entries,
     entry,
     register,
@@ -96,7 +95,6 @@ def test_a_registered_model_reads_back_and_is_whole(shelf: Path) -> None:
     empty_object = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"  # sha256sum of {}
     assert model.files["config.json"] == {"sha256": empty_object, "bytes": 2}
     assert model.bytes == len("{}") + len("drizzle")
-    assert bundled("rain", root=shelf) == shelf / "rain"
     assert said(shelf) == []
 
 
@@ -131,8 +129,8 @@ def test_registering_again_replaces_only_that_model(shelf: Path) -> None:
     ("name", "facts", "error", "says"),
     [
         ("snow", FACTS, ModelNotFound, "no files in"),
-        ("Rain", FACTS, UsageError, "small letters"),
-        ("../rain", FACTS, UsageError, "small letters"),
+        ("Rain", FACTS, UsageError, "lowercase letters"),
+        ("../rain", FACTS, UsageError, "lowercase letters"),
         ("rain", {**FACTS, "date": "20250301"}, UsageError, "YYYY-MM-DD"),
         ("rain", {**FACTS, "date": "yesterday"}, UsageError, "YYYY-MM-DD"),
         ("rain", {**FACTS, "measured": {"f1": float("nan")}}, UsageError, "f1 is nan"),
@@ -235,8 +233,8 @@ def test_a_bundled_name_is_neither_a_folder_nor_on_the_hub(
     assert find_model("gistmeter/rain").folder == shipped / "rain"
     with pytest.raises(ModelNotFound, match=r"gistmeter has no bundled model 'sun'; choose one of: rain"):
         find_model("gistmeter/sun")
-    with pytest.raises(ModelNotFound, match="no model 'sun'"):
-        bundled("sun", root=shipped)
+    with pytest.raises(ModelNotFound, match="no bundled model 'sun'"):
+        entry("sun", root=shipped)
 
 
 def test_models_lists_what_ships(shipped: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -290,7 +288,7 @@ def test_a_missing_encoder_is_said(
     assert main(["models"]) == 0
     assert "missing" in capsys.readouterr().out
     assert main(["models", "verify"]) == 4
-    assert "gistmeter/rain: ok\nminilm: the package" in capsys.readouterr().out
+    assert "gistmeter/rain: ok\nminilm: the MiniLM encoder is not installed" in capsys.readouterr().out
 
 
 def test_a_damaged_manifest_ends_the_command_with_4(

@@ -168,7 +168,7 @@ def test_damaged_files(tmp_path: Path) -> None:
         load_filler(str(folder), CPU)
     del facts["layers"]
     (folder / "config.json").write_text(json.dumps(facts), encoding="utf-8")
-    with pytest.raises(BadModel, match="is not valid .'layers'.; save"):
+    with pytest.raises(BadModel, match=r"is not valid \('layers'\); save"):
         load_filler(str(folder), CPU)
 
 

@@ -128,16 +128,6 @@ def entry(name: str, *, root: Path = BUNDLE) -> Entry:
     return known[name]
 
 
-def bundled(name: str, *, root: Path = BUNDLE) -> Path:
-    """Return the folder of a model that ships, its files unchecked; `find_model` checks them.
-
-    Raises:
-        ModelNotFound: If there is no such model.
-        BadModel: If the manifest is missing or damaged.
-    """
-    return root / entry(name, root=root).name
-
-
 def flaws(model: Entry, *, root: Path = BUNDLE, fresh: bool = False) -> list[str]:
     """Return the problems with the files of a model: missing, changed or extra files.
 
