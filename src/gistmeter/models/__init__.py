@@ -1,1 +1,1 @@
-"""The only rooms that know torch, transformers and OpenVINO."""
+"""Models: loading, running, and the adapters that metrics use. Scoring code imports torch only here."""

@@ -1,4 +1,4 @@
-"""How many predictions a precision changes, over texts of the project's own that calibrated nothing."""
+"""Counts the predictions that a lower precision changes, on texts that are not used for calibration."""
 
 import numpy as np
 
@@ -17,15 +17,15 @@ Predictions = list[bool] | list[int]
 
 
 def changed_predictions(name: str, runtime: Runtime) -> tuple[int, int] | None:
-    """Compare a model that ships with itself in full precision on PyTorch.
+    """Compare a model under a runtime with the same model in full precision on PyTorch.
 
     Args:
-        name: An encoder of sentences, `minilm` or `mpnet`, whose predictions are which other text is the
-            nearest to each; or the filler, whose predictions are whether its prediction for a token is right.
-        runtime: In which precision, and on what.
+        name: A sentence encoder, `minilm` or `mpnet` (a prediction is the nearest neighbor of a text), or the
+            bundled filler (a prediction is whether the most probable token equals the masked one).
+        runtime: The precision and the device to test.
 
     Returns:
-        How many predictions changed, and how many there were; None for what makes no predictions.
+        The number of changed predictions and the number of all predictions; None for other models.
     """
     if name not in ENCODERS and not is_kind(find_model(name), COPY_INFILLER):
         return None

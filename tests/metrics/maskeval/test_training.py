@@ -157,7 +157,7 @@ def test_what_cannot_be_trained(tiny_t5: Path, tmp_path: Path) -> None:
         train_filler(replace(recipe, data={**recipe.data, "batches": 3}), tmp_path, tmp_path, progress=False)
     with pytest.raises(UsageError, match="mine: no 'modle' here"):
         train_filler(replace(recipe, model={"modle": "x"}), tmp_path, tmp_path, progress=False)
-    with pytest.raises(BadModel, match="cannot be trained by this task"):
+    with pytest.raises(BadModel, match="cannot be trained on blanks"):
         trainable_filler(Listed())
     write(tmp_path / "pairs.jsonl", [{"source": "one", "candidate": "one"}])
     with pytest.raises(DataError, match="no document"):

@@ -175,7 +175,7 @@ def test_below_the_head_the_encoder_is_its_base(
             model=str(trained[0]),
             options={"frequencies": tables, "layer": 1, "value": "p_simple"},
         )
-    with pytest.raises(UsageError, match="layer=3: the model has layers 1 to 2"):
+    with pytest.raises(UsageError, match="layer=3: choose a layer from 1 to 2"):
         Encoder.load(str(trained[0]), RUNTIME, layers=3)
 
 
@@ -201,8 +201,8 @@ def test_a_damaged_folder_is_refused(trained: tuple[Path, dict[str, float]], tmp
     (tmp_path / "model.safetensors").write_bytes(weights)
     for change, said in (
         ({"base_identity": "another"}, "was trained on another"),
-        ({"layers": 2}, "are not those of the model its config.json describes"),
-        ({"layer": None}, "lacks"),
+        ({"layers": 2}, "do not match its config.json"),
+        ({"layer": None}, "is not valid"),
     ):
         (tmp_path / "config.json").write_text(json.dumps({**facts, **change}))
         with pytest.raises(BadModel, match=said):
@@ -215,7 +215,7 @@ def test_what_cannot_be_trained(tiny_bert: Path, tiny_t5: Path, tmp_path: Path) 
     for change, said in (
         ({"model": {"name": str(tiny_bert)}}, r"needs name and layer in \[model\] and file in"),
         ({"data": {**mine.data, "parts": 1}}, "data.parts=1: give at least 2"),
-        ({"model": {**mine.model, "layer": 4}}, "layer=4, layers=1: the model has layers 1 to 3"),
+        ({"model": {**mine.model, "layer": 4}}, "layer=4, layers=1: choose layer from 1 to 3"),
         ({"model": {**mine.model, "depth": 9}}, "model.depth=9: .* has 3 layers"),
         ({"model": {**mine.model, "layres": 1}}, "no option 'layres'"),
     ):

@@ -81,7 +81,7 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
 
 def test_a_head_of_another_width_is_refused(folders: dict[str, Path]) -> None:
     encoder = PairEncoder.load(str(folders["t5"]), RUNTIME)
-    with pytest.raises(BadModel, match=r"width 5.*has 48"):
+    with pytest.raises(BadModel, match=r"width 5.*has width 48"):
         TokenWeighter(encoder, Head("fluency", "filler", np.ones(5, np.float32)))
 
 
@@ -200,5 +200,5 @@ def test_presets_say_what_is_missing(folders: dict[str, Path], tmp_path: Path) -
 def test_a_folder_that_does_not_say_what_it_holds(folders: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes((folders["bert"] / "model.safetensors").read_bytes())
     (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(BadModel, match="does not say what kind of model"):
+    with pytest.raises(BadModel, match="has no model_type"):
         build("paper", str(tmp_path), RUNTIME, {})

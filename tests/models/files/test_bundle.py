@@ -22,7 +22,6 @@ from gistmeter.models.files.bundle import (
     Data,
     Entry,
     Facts,
-    bundled,
     entries,
     entry,
     register,
@@ -96,7 +95,6 @@ def test_a_registered_model_reads_back_and_is_whole(shelf: Path) -> None:
     empty_object = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"  # sha256sum of {}
     assert model.files["config.json"] == {"sha256": empty_object, "bytes": 2}
     assert model.bytes == len("{}") + len("drizzle")
-    assert bundled("rain", root=shelf) == shelf / "rain"
     assert said(shelf) == []
 
 
@@ -131,8 +129,8 @@ def test_registering_again_replaces_only_that_model(shelf: Path) -> None:
     ("name", "facts", "error", "says"),
     [
         ("snow", FACTS, ModelNotFound, "no files in"),
-        ("Rain", FACTS, UsageError, "small letters"),
-        ("../rain", FACTS, UsageError, "small letters"),
+        ("Rain", FACTS, UsageError, "lowercase letters"),
+        ("../rain", FACTS, UsageError, "lowercase letters"),
         ("rain", {**FACTS, "date": "20250301"}, UsageError, "YYYY-MM-DD"),
         ("rain", {**FACTS, "date": "yesterday"}, UsageError, "YYYY-MM-DD"),
         ("rain", {**FACTS, "measured": {"f1": float("nan")}}, UsageError, "f1 is nan"),
@@ -148,9 +146,9 @@ def test_what_cannot_be_registered_changes_nothing(
 
 
 DAMAGE = [
-    ({"vocab/words": "drizzlE"}, [], "vocab/words is not the file that was published", REINSTALL),
+    ({"vocab/words": "drizzlE"}, [], "vocab/words differs from the published file", REINSTALL),
     ({}, ["config.json"], "config.json is missing", REINSTALL),
-    ({"added.json": "{}"}, [], "added.json is not in the manifest", "remove it"),
+    ({"added.json": "{}"}, [], "added.json is not in the manifest", "delete it"),
 ]
 
 
@@ -173,7 +171,7 @@ def test_damage_is_named_and_never_loaded(
 def test_verify_sees_what_lies_beside_the_models(shelf: Path) -> None:
     save(shelf / "fog", {"a": "1", "b/c": "2"})
     save(shelf, {"notes.txt": "x"})
-    what = "is not in the manifest; register or remove it"
+    what = "is not in the manifest; register or delete it"
     assert said(shelf) == [("fog", what), ("notes.txt", what)]
 
 
@@ -183,7 +181,7 @@ def test_the_budget_holds_for_all_models_together(shelf: Path) -> None:
         with (shelf / name / "weights").open("wb") as file:
             file.truncate(BUDGET // 2)
         register(name, root=shelf, **FACTS)
-    assert said(shelf) == [("bundle", "60.0 MB, of 60 MB at most")]
+    assert said(shelf) == [("bundle", "60.0 MB exceed the limit of 60 MB")]
     (shelf / "hail" / "weights").unlink()
     save(shelf / "hail", {"weights": "small"})
     register("hail", root=shelf, **FACTS)
@@ -233,10 +231,10 @@ def test_a_bundled_name_is_neither_a_folder_nor_on_the_hub(
     save(tmp_path / "gistmeter" / "sun", {"model.safetensors": "not ours"})
     monkeypatch.chdir(tmp_path)
     assert find_model("gistmeter/rain").folder == shipped / "rain"
-    with pytest.raises(ModelNotFound, match=r"no model 'sun' ships with gistmeter; choose one of: rain"):
+    with pytest.raises(ModelNotFound, match=r"gistmeter has no bundled model 'sun'; choose one of: rain"):
         find_model("gistmeter/sun")
-    with pytest.raises(ModelNotFound, match="no model 'sun'"):
-        bundled("sun", root=shipped)
+    with pytest.raises(ModelNotFound, match="no bundled model 'sun'"):
+        entry("sun", root=shipped)
 
 
 def test_models_lists_what_ships(shipped: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -259,7 +257,7 @@ def test_verify_ends_with_4_if_anything_is_wrong(shipped: Path, capsys: pytest.C
     assert main(["models", "verify"]) == 4
     assert capsys.readouterr().out == (
         f"gistmeter/rain: config.json is missing; run: {REINSTALL} (and 1 more)\n"
-        "notes.txt: is not in the manifest; register or remove it\n"
+        "notes.txt: is not in the manifest; register or delete it\n"
         f"minilm: ok\n{NOT_FETCHED}"
     )
 
@@ -280,7 +278,7 @@ def test_verify_never_trusts_a_remembered_checksum(
     assert find_model("gistmeter/rain").folder == shipped / "rain", "what is remembered is believed elsewhere"
     capsys.readouterr()
     assert main(["models", "verify"]) == 4
-    assert "config.json is not the file that was published" in capsys.readouterr().out
+    assert "config.json differs from the published file" in capsys.readouterr().out
 
 
 def test_a_missing_encoder_is_said(
@@ -290,7 +288,7 @@ def test_a_missing_encoder_is_said(
     assert main(["models"]) == 0
     assert "missing" in capsys.readouterr().out
     assert main(["models", "verify"]) == 4
-    assert "gistmeter/rain: ok\nminilm: the package" in capsys.readouterr().out
+    assert "gistmeter/rain: ok\nminilm: the MiniLM encoder is not installed" in capsys.readouterr().out
 
 
 def test_a_damaged_manifest_ends_the_command_with_4(

@@ -223,7 +223,7 @@ def test_links_out_of_the_folder_are_refused(
         edit(folder / name / "config.json", pooling_mode_mean_tokens=True)
     (folder / name).rename(tmp_path / name)
     (folder / name).symlink_to(tmp_path / name)
-    refused(folder, "leads out of", capsys)
+    refused(folder, "outside its folder", capsys)
 
 
 def test_links_within_the_folder_and_to_the_folder_are_fine(folder: Path, tmp_path: Path) -> None:
@@ -282,7 +282,7 @@ def test_a_changed_blob_is_noticed(name: str, cached: Path) -> None:
     assert other != data
     blob.write_bytes(other)
     os.utime(blob, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    with pytest.raises(BadModel, match=rf"{name} is not the file that was fetched"):
+    with pytest.raises(BadModel, match=rf"{name} differs from the file that was downloaded"):
         find_model("owner/name")
 
 

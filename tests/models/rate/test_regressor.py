@@ -145,9 +145,9 @@ def change(folder: Path, **facts: object) -> None:
 @pytest.mark.parametrize(
     ("facts", "says"),
     [
-        ({"flavour": "m1"}, "not those of the model"),
-        ({"layers": 1}, "not those of the model"),
-        ({"encoder": "bigru"}, "not those of the model"),
+        ({"flavour": "m1"}, "do not match its config.json"),
+        ({"layers": 1}, "do not match its config.json"),
+        ({"encoder": "bigru"}, "do not match its config.json"),
         ({"layers": 9}, "3 layers"),
         ({"flavour": "m7"}, "does not describe a regressor"),
         ({"qualities": None}, "does not describe a regressor"),

@@ -1,5 +1,6 @@
 """What runs a model: OpenVINO makes the predictions that PyTorch makes, for every family of models."""
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
@@ -21,6 +22,8 @@ from gistmeter.models.fill.load import load_filler
 from gistmeter.models.fill.loss import trainable_filler
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.models.run import calibration, runtime, submodules
+from gistmeter.models.run.openvino import submodule as openvino_submodule
+from gistmeter.models.run.openvino.submodule import OpenVinoSubmodule
 from gistmeter.models.run.runtime import Runtime
 from tests import tiny_fillers
 from tests.models.fill.test_filler import SAVERS, assert_close, queries_of
@@ -137,11 +140,33 @@ def test_what_does_not_go_together_is_refused() -> None:
     for wrong, says in (
         ({"backend": "onnx"}, "choose one of auto, torch, openvino"),
         ({"dtype": "int8", "backend": "torch"}, "int8 runs on OpenVINO only"),
-        ({"device": "cuda", "backend": "openvino"}, "try --device cpu"),
+        ({"device": "cuda", "backend": "openvino"}, "use --device cpu"),
         ({"cache_mb": -1}, "give 0 or more"),
     ):
         with pytest.raises(UsageError, match=says):
             Runtime(**wrong)
+
+
+def test_openvino_in_a_forked_process_asks_for_spawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = torch.nn.Linear(2, 2)
+    monkeypatch.setattr(runtime, "has_openvino", lambda: True)
+    monkeypatch.setattr(openvino_submodule, "key_of", lambda *_: "key")
+    monkeypatch.setattr(openvino_submodule, "read_model", lambda _: module)
+    monkeypatch.setattr(openvino_submodule, "compiled", lambda model, _: model)
+
+    def inputs(rows: int, _: int) -> tuple[torch.Tensor, ...]:
+        return (torch.ones(rows, 2),)
+
+    openvino = Runtime(device="cpu", backend="openvino")
+    first, second = (OpenVinoSubmodule(module, openvino, inputs, None) for _ in range(2))
+    assert first(torch.ones(1, 2)).shape == (1, 2)
+    parent = os.getpid()
+    monkeypatch.setattr(os, "getpid", lambda: parent + 1)
+    for submodule in (first, second):  # one that has run in the parent, and one that has not
+        with pytest.raises(UsageError, match='start method "spawn", or use --backend torch'):
+            submodule(torch.ones(1, 2))
+    monkeypatch.setattr(os, "getpid", lambda: parent)
+    assert second(torch.ones(1, 2)).shape == (1, 2)
 
 
 @pytest.mark.usefixtures("openvino")

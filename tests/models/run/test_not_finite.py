@@ -25,6 +25,8 @@ METRICS = {
     "cloze:k=2": "tiny_copy_infiller",
     "maskeval:dimension=none": "tiny_t5",
     "sumqe": "tiny_regressor",
+    "simplicity": "tiny_bert",
+    "simplicity:value=p_simple": "tiny_tuned",
 }
 
 
@@ -41,9 +43,8 @@ def broken(folder: Path, to: Path, value: float) -> Path:
 def rows_of(tmp_path: Path, metric: str, model: Path) -> list[dict[str, Any]]:
     """Score three rows and return what was written."""
     path = tmp_path / "rows.jsonl"
-    rows = [
-        {"id": str(at), "candidate": text, "source": " ".join(SENTENCES)} for at, text in enumerate(SENTENCES)
-    ]
+    shared = {"source": " ".join(SENTENCES), "references": [" ".join(SENTENCES[::-1])]}
+    rows = [{"id": str(at), "candidate": text, **shared} for at, text in enumerate(SENTENCES)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     out = tmp_path / "out.jsonl"
     out.unlink(missing_ok=True)
@@ -66,6 +67,32 @@ def test_weights_that_are_no_numbers_are_a_problem_of_each_row(
         assert row["value"] is None
         assert "not finite" in row["problem"] or "no factor" in row["problem"]
     assert any("not finite" in row["problem"] for row in rows)
+
+
+@pytest.mark.parametrize("name", ["head.weight", "head.bias"])
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_a_text_head_that_is_not_finite_is_a_problem_of_each_row(
+    name: str, value: float, tiny_tuned: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(tiny_tuned, tmp_path / "model"))
+    tensors = load_file(model / "model.safetensors")
+    tensors[name][...] = value
+    save_file(tensors, model / "model.safetensors", {"format": "pt"})
+    rows = rows_of(tmp_path, "simplicity:value=p_simple", model)
+    assert [row["value"] for row in rows] == [None] * len(SENTENCES)
+    assert all("not finite" in row["problem"] for row in rows)
+
+
+@pytest.mark.parametrize("metric", ["simplicity", "speed"])
+def test_one_number_of_minus_infinity_is_a_problem_of_each_row(
+    metric: str, tiny_bert: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(tiny_bert, tmp_path / "model"))
+    tensors = load_file(model / "model.safetensors")
+    tensors["encoder.layer.2.output.LayerNorm.bias"][0] = -math.inf
+    save_file(tensors, model / "model.safetensors", {"format": "pt"})
+    rows = rows_of(tmp_path, metric, model)
+    assert all("not finite" in row["problem"] for row in rows)
 
 
 def test_one_word_that_is_no_number_costs_only_the_rows_with_it(tiny_bert: Path, tmp_path: Path) -> None:

@@ -1,13 +1,13 @@
 """What is looked up for a token: its own letters, or the word that it belongs to."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.metrics.simplicity.options import Unit
 from gistmeter.models.run.tokens import tokenize
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.words import word_spans
 
 Key = tuple[str, bool]
@@ -56,7 +56,7 @@ def word_keys(text: str, offsets: Offsets, language: str) -> list[Key]:
     return [words[min(owner, len(words) - 1)] for owner in owners.tolist()]
 
 
-def count_units(counts: Mapping[str, int], unit: Unit, tokenizer: Any) -> dict[Key, int]:  # noqa: ANN401
+def count_units(counts: Mapping[str, int], unit: Unit, tokenizer: Tokenizer) -> dict[Key, int]:
     """Turn counts of words into counts of what is looked up.
 
     A sub-word's count is the sum of the counts of the words that contain it.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from gistmeter.metrics.simplicity.options import SimplicityOptions, Unit, Weight
 from gistmeter.metrics.simplicity.units import Key, count_units, keys
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.frequencies import Frequencies
 
 FloatArray = NDArray[np.floating[Any]]
@@ -47,7 +48,7 @@ class FrequencyWeighter:
 
 def weighter_from(
     tables: Mapping[str, Frequencies],
-    tokenizer: Any,  # noqa: ANN401
+    tokenizer: Tokenizer,
     options: SimplicityOptions,
 ) -> FrequencyWeighter:
     """Turn tables into weights.

@@ -1,1 +1,1 @@
-"""Models that encode texts and pairs of texts."""
+"""Encoders of texts and of text pairs."""

@@ -1,4 +1,4 @@
-"""Cross-encoders: score a pair of texts by reading both together."""
+"""Cross-encoders: score text pairs by encoding both texts together."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,17 +18,18 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Logits, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Config, Encoding, Model, Tokenizer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairScores:
-    """What a cross-encoder says of pairs.
+    """Scores of text pairs by a cross-encoder.
 
     Args:
-        values: Shape (pairs,). In 0..1 from models with one output; p(entailment) − p(contradiction), in
-            −1..1, from models of natural language inference.
-        kept: Tokens that were read of each text of each pair, special ones aside, shape (pairs, 2).
-        total: Tokens that each text has, shape (pairs, 2).
+        values: The scores, shape (pairs,): from 0 to 1 for models with one output; p(entailment) −
+            p(contradiction), from −1 to 1, for natural language inference models.
+        kept: Number of tokens of each text after truncation, without special tokens, shape (pairs, 2).
+        total: Number of tokens of each text, shape (pairs, 2).
     """
 
     values: NDArray[np.float64]
@@ -46,17 +47,19 @@ class _Pair:
 
 
 class PairScorer:
-    """A cross-encoder with one output, or one of natural language inference.
+    """Scores text pairs with a single-output cross-encoder or a natural language inference model.
 
     Args:
-        model: A sequence classifier of transformers with a single label, or with labels of which one says
-            entailment and one contradiction.
-        tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model.
-        runtime: Where and how to run.
+        model: A transformers sequence classifier with a single label, or with labels that include
+            `entailment` and `contradiction`.
+        tokenizer: The fast tokenizer of the model.
+        identity: The name of the model in signatures; the window and the precision are appended.
+        runtime: The device, the precision and the backend.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.entailment = entailment_columns(model.config, identity)
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
@@ -72,7 +75,7 @@ class PairScorer:
         """Load a cross-encoder from its files.
 
         Raises:
-            BadModel: If it cannot be loaded, or its outputs are neither one score nor those of inference.
+            BadModel: If it cannot be loaded, or has several outputs without inference labels.
         """
         if is_kind(files, KIND):
             adapted, own_tokenizer, _ = load_adapted(files)
@@ -82,9 +85,9 @@ class PairScorer:
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
-        """Return the score of each pair: the logit's sigmoid, or p(entailment) − p(contradiction).
+        """Return the score of each pair: the sigmoid of the logit, or p(entailment) − p(contradiction).
 
-        A pair that does not fit into the model's window loses the tail of its longer text.
+        If a pair exceeds the window of the model, its longer text is truncated at the end.
         """
         unique = list(dict.fromkeys(pairs))
         whole = self._encode(unique, None)
@@ -127,17 +130,17 @@ class PairScorer:
         return found
 
 
-def _lengths(encoding: Any) -> tuple[int, int]:  # noqa: ANN401 - tokenizers has no stubs
-    """Return how many tokens each text of a pair has, special ones aside."""
+def _lengths(encoding: Encoding) -> tuple[int, int]:
+    """Return the number of tokens of each text of a pair, without special tokens."""
     owners = encoding.sequence_ids
     return owners.count(0), owners.count(1)
 
 
-def entailment_columns(config: Any, identity: str) -> tuple[int, int] | None:  # noqa: ANN401
-    """Return which outputs say entailment and contradiction; None for a model with one output.
+def entailment_columns(config: Config, identity: str) -> tuple[int, int] | None:
+    """Return the indices of the outputs for entailment and contradiction; None for a model with one output.
 
     Raises:
-        BadModel: If the model has several outputs, and their names do not say which is which.
+        BadModel: If the model has several outputs and their labels do not include both names.
     """
     if config.num_labels == 1:
         return None
@@ -145,5 +148,6 @@ def entailment_columns(config: Any, identity: str) -> tuple[int, int] | None:  #
     if {"entailment", "contradiction"} <= names.keys():
         return names["entailment"], names["contradiction"]
     raise BadModel(
-        f"{identity} gives {config.num_labels} numbers for a pair, named {', '.join(names)}; one is needed"
+        f"{identity} has {config.num_labels} outputs, labeled {', '.join(names)}; give a model with one "
+        "output, or with outputs labeled entailment and contradiction"
     )

@@ -1,8 +1,8 @@
-"""Texts to vectors: one a text, or one a token."""
+"""Encodes texts into one vector per text, or one vector per token."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -14,11 +14,12 @@ from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files.folder import POOLING_FILE, read_json
 from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
 from gistmeter.models.run import calibration
-from gistmeter.models.run.backend import place
+from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, token_rows
 from gistmeter.models.run.tokens import Tokens, tokenize, window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 Pooling = Literal["mean", "max", "cls"]
 Row = tuple[int, ...]
@@ -27,11 +28,11 @@ FloatArray = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextVectors:
-    """One vector a text.
+    """One vector per text.
 
     Args:
-        vectors: Unit length, shape (texts, dimensions).
-        tokens: What was read of each text.
+        vectors: Vectors of unit length, shape (texts, dimensions).
+        tokens: The tokens of each text after truncation.
     """
 
     vectors: FloatArray
@@ -39,23 +40,23 @@ class TextVectors:
 
 
 class Encoder:
-    """A bidirectional language model that reads texts.
+    """A bidirectional language model that encodes texts.
 
     Args:
-        model: Any encoder of transformers with a `last_hidden_state`.
-        tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model; the window and the precision are added.
-        pooling: How token vectors become one text vector.
-        runtime: Where and how to run.
+        model: A transformers encoder with a `last_hidden_state`.
+        tokenizer: The fast tokenizer of the model.
+        identity: The name of the model in signatures; the window and the precision are appended.
+        pooling: How to combine the token vectors into one text vector.
+        runtime: The device, the precision and the backend.
     """
 
     head: TextHead | None = None
-    """Tells two kinds of texts apart by their token vectors, where the model has learned to."""
+    """Classifies texts by their token vectors; None for models without this head."""
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401 - transformers' classes are untyped
-        tokenizer: Any,  # noqa: ANN401
+        model: Model,
+        tokenizer: Tokenizer,
         *,
         identity: str,
         pooling: Pooling = "mean",
@@ -78,14 +79,14 @@ class Encoder:
         """Load an encoder by name.
 
         Args:
-            name: `minilm`, a folder (also of a tuned encoder, see `models.encode.tuned`), or a Hub id.
-            runtime: Where and how to run.
-            layers: How many of its layers to keep, counted from the bottom; all by default.
+            name: `minilm`, a folder (including a tuned encoder, see `models.encode.tuned`), or a Hub id.
+            runtime: The device, the precision and the backend.
+            layers: The number of layers to keep, from the bottom; all by default.
 
         Raises:
-            ModelNotFound: If there is no such model.
+            ModelNotFound: If the model does not exist.
             BadModel: If it cannot be loaded.
-            UsageError: If it has fewer layers.
+            UsageError: If the model has fewer layers.
         """
         encoder = cls._load(name, runtime, layers)
         encoder.memory = SHARED
@@ -109,26 +110,26 @@ class Encoder:
         return cls(model, tokenizer, identity=identity, pooling=_pooling(files), runtime=runtime)
 
     def embed(self, texts: Sequence[str]) -> TextVectors:
-        """Turn each text into one vector; what does not fit into the model's window is cut off."""
+        """Return one vector per text; texts longer than the window of the model are truncated."""
         found = self._encode(texts, self._text_vectors)
         width = self.model.config.hidden_size
         vectors = np.stack([vector for _, vector in found]) if found else np.zeros((0, width), np.float32)
         return TextVectors(vectors, [tokens for tokens, _ in found])
 
     def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, FloatArray]]:
-        """Turn each token into a vector of unit length, shape (tokens, dimensions); long texts are cut.
+        """Return unit-length token vectors, shape (tokens, dimensions), of each text; truncate long texts.
 
-        The vectors are not to be changed: later calls may return the same ones.
+        Do not modify the vectors: later calls may return the same arrays.
         """
         return self._encode(texts, self._token_vectors)
 
     def _encode(
         self, texts: Sequence[str], read: Callable[[list[Row]], list[FloatArray]]
     ) -> list[tuple[Tokens, FloatArray]]:
-        """Encode texts, except those that are still in memory."""
+        """Encode the texts that are not in the cache."""
         unique = list(dict.fromkeys(texts))
         runtime, most = self.runtime, self.runtime.cache_mb * 2**20
-        # The runtime changes nothing but the last digits; who compares runtimes wants to see these.
+        # The runtime changes only the last digits; keep them apart so that runtimes can be compared.
         run_by = f"{runtime.engine}/{self.device}/{runtime.token_budget()}"
         model = f"{self.identity}/{self.pooling}/{read.__name__}/{run_by}"
         keys = {text: text_key(model, text) for text in unique}
@@ -149,7 +150,7 @@ class Encoder:
                 self._states([tokens.ids])
 
     def _states(self, rows: list[Row]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the last layer's states, shape (rows, longest, dimensions), and the attention mask."""
+        """Return the last hidden states, shape (rows, longest, dimensions), and the attention mask."""
         attention = mask(rows, self.device)
         ids = pad(rows, self.tokenizer.pad_token_id, self.device)
         return self.submodule(ids, attention).float(), attention
@@ -163,23 +164,30 @@ class Encoder:
             pooled = states.masked_fill(on == 0, -torch.inf).amax(dim=1)
         else:
             pooled = (states * on).sum(dim=1) / on.sum(dim=1)
-        return [vector.copy() for vector in torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()]
+        return [vector.copy() for vector in _unit(pooled)]
 
     def _token_vectors(self, rows: list[Row]) -> list[FloatArray]:
         states, _ = self._states(rows)
-        unit = torch.nn.functional.normalize(states, dim=-1).cpu().numpy()
-        # A copy, so that a short row does not keep its whole padded batch alive.
-        return [vectors[: len(row)].copy() for vectors, row in zip(unit, rows, strict=True)]
+        # Copy, so that a short row does not keep the whole padded batch in memory.
+        return [vectors[: len(row)].copy() for vectors, row in zip(_unit(states), rows, strict=True)]
+
+
+def _unit(vectors: torch.Tensor) -> FloatArray:
+    """Scale vectors to unit length; raise NotFinite if a component is not finite."""
+    unit = torch.nn.functional.normalize(vectors, dim=-1)
+    check_finite(unit)  # an infinite component became NaN
+    array: FloatArray = unit.cpu().numpy()
+    return array
 
 
 def _check_layers(files: ModelFiles, layers: int) -> None:
     there = count_layers(files)
     if not 1 <= layers <= there:
-        raise UsageError(f"layer={layers}: the model has layers 1 to {there}")
+        raise UsageError(f"layer={layers}: choose a layer from 1 to {there}")
 
 
 def _pooling(files: ModelFiles) -> Pooling:
-    """Return how the model was trained to pool; the mean where it does not say."""
+    """Return the pooling mode in the model folder; mean if there is none."""
     path = files.folder / POOLING_FILE
     if not path.is_file():
         return "mean"
@@ -193,5 +201,5 @@ def _pooling(files: ModelFiles) -> Pooling:
         names.get(name) for name, value in modes.items() if value is True and name.startswith("pooling_mode")
     ]
     if len(on) != 1 or on[0] is None:
-        raise BadModel(f"{path}: one of {', '.join(names)} must be on, and nothing else")
+        raise BadModel(f"{path}: set exactly one of {', '.join(names)} to true")
     return on[0]

@@ -1,8 +1,7 @@
-"""Pairs of texts to one vector a token: a frozen encoder reads both texts together."""
+"""Encodes text pairs into one vector per token; a frozen encoder reads both texts together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.run.submodules import States, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Vocabulary
 
 Ids = tuple[int, ...]
@@ -24,12 +24,12 @@ FloatArray = NDArray[np.float32]
 Place = tuple[int, int]
 
 AT_ONCE = 2048
-"""Most tokens that T5 and mT5 read at once: their positions have no end, but memory grows with the square."""
+"""Maximum number of input tokens for T5 and mT5, which have no limit; memory grows quadratically."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What the model reads at once, and where the two texts begin in it."""
+    """One model input, and where the two texts begin in it."""
 
     ids: Ids
     types: Ids
@@ -42,7 +42,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A stretch of the candidate and one of the source, and which of the two are wanted."""
+    """A chunk of the candidate and a chunk of the source, and whose vectors to keep."""
 
     candidate: Place
     source: Place
@@ -50,20 +50,23 @@ class _Reading:
 
 
 class PairEncoder:
-    """An encoder that reads a candidate and its source.
+    """Encodes a candidate together with its source.
 
-    T5 and mT5 read `candidate <sep> source </s>`, others their tokenizer's format for pairs. A pair that is
-    too long is read in chunks, each beside the beginning of the other text; nothing is cut off.
+    T5 and mT5 read `candidate <sep> source </s>`; other models read the pair format of their tokenizer. A
+    pair that exceeds the window is encoded in chunks, each with the beginning of the other text. Nothing is
+    truncated.
 
     Args:
-        model: An encoder of transformers with a `last_hidden_state`.
-        tokenizer: The fast tokenizer that belongs to it. If a T5 has no `<sep>`, the model gets the mean of
-            all other tokens' vectors for it.
-        identity: What signatures call the model; the window and the precision are added.
-        runtime: Where and how to run.
+        model: A transformers encoder with a `last_hidden_state`.
+        tokenizer: The fast tokenizer of the model. If a T5 has no `<sep>` token, its embedding is set to the
+            mean of all other embeddings.
+        identity: The name of the model in signatures; the window and the precision are appended.
+        runtime: The device, the precision and the backend.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.relative = model.config.model_type in SENTINELS
@@ -83,10 +86,10 @@ class PairEncoder:
     def load(cls, name: str, runtime: Runtime | None = None) -> "PairEncoder":
         """Load an encoder by name: `minilm`, a folder, or a Hub id.
 
-        Of a T5, a BART or a copy infiller, the encoder is taken.
+        For a T5, a BART or a copy infiller, loads the encoder only.
 
         Raises:
-            ModelNotFound: If there is no such model.
+            ModelNotFound: If the model does not exist.
             BadModel: If it cannot be loaded.
         """
         files = find_model(name)
@@ -94,28 +97,28 @@ class PairEncoder:
         if family == COPY_INFILLER:
             return cls.load(str(read_config(files)["base"]), runtime)
         tokenizer = load_tokenizer(files)
-        if encoder_decoder and family not in SENTINELS:  # transformers loads no such encoder by itself
+        if encoder_decoder and family not in SENTINELS:  # transformers cannot load such an encoder alone
             model = load_weights(files, "AutoModel", tokenizer).get_encoder()
         else:
             model = load_weights(files, "AutoModelForTextEncoding", tokenizer)
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def states(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return the last layer's state of each token of each pair: shapes (tokens, d).
+        """Return the last hidden state of each token of each pair: shapes (tokens, d).
 
         Args:
-            pairs: Tokens of (candidate, source), without special ones.
+            pairs: Token ids of (candidate, source), without special tokens.
         """
         return self.read(pairs, lambda states: states)
 
     def read(
         self, pairs: Sequence[tuple[Ids, Ids]], project: Callable[[torch.Tensor], torch.Tensor]
     ) -> list[tuple[FloatArray, FloatArray]]:
-        """Return what a projection makes of each token's state.
+        """Return a projection of the last hidden state of each token.
 
         Args:
-            pairs: Tokens of (candidate, source), without special ones.
-            project: Turns states of shape (batch, tokens, d) into (batch, tokens, …).
+            pairs: Token ids of (candidate, source), without special tokens.
+            project: Maps states of shape (batch, tokens, d) into (batch, tokens, …).
         """
         added = 2 if self.relative else self.vocabulary.added(2)
         plans = [_plan(len(candidate), len(source), self.window - added) for candidate, source in pairs]
@@ -156,7 +159,7 @@ class PairEncoder:
         if self.typed:
             inputs.append(pad([pair.types for pair in batch], 0, self.device))
         values = project(self.submodule(*inputs).float()).cpu().numpy()
-        # Copies, so that a short row does not keep its whole padded batch alive.
+        # Copy, so that a short row does not keep the whole padded batch in memory.
         return [
             (
                 row[pair.starts[0] :][: pair.lengths[0]].copy(),
@@ -167,12 +170,12 @@ class PairEncoder:
 
 
 def _plan(candidate: int, source: int, room: int) -> list[_Reading]:
-    """Cut a pair of texts into what the model can read at once.
+    """Split a text pair into chunks that fit into the window.
 
     Args:
-        candidate: Tokens of the candidate.
-        source: Tokens of the source.
-        room: Most tokens of both at once.
+        candidate: Number of tokens of the candidate.
+        source: Number of tokens of the source.
+        room: Maximum number of tokens of both together.
     """
     ours = min(candidate, max(room // 2, room - source))
     theirs = min(source, room - ours)
@@ -196,8 +199,8 @@ def _put_together(
     return np.concatenate(candidate), np.concatenate(source)
 
 
-def _separator(model: Any, tokenizer: Any) -> int:  # noqa: ANN401 - transformers' classes are untyped
-    """Return the id of the separator; a model that has none gets the mean of all vectors for it."""
+def _separator(model: Model, tokenizer: Tokenizer) -> int:
+    """Return the id of the separator; add it with the mean embedding if the tokenizer has none."""
     known: int | None = tokenizer.backend_tokenizer.token_to_id(SEPARATOR)
     if known is not None:
         return known

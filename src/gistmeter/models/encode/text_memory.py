@@ -1,4 +1,4 @@
-"""Encoded texts kept in memory: references and sources come back in other rows, calls and metrics."""
+"""Caches encoded texts in memory, because references and sources recur across rows, calls and metrics."""
 
 import hashlib
 from collections import OrderedDict
@@ -13,7 +13,7 @@ Entry = tuple[Tokens, NDArray[np.float32]]
 
 
 class TextMemory:
-    """A bounded store of encoded texts; what was not asked for longest goes first. Safe between threads."""
+    """A thread-safe LRU cache of encoded texts with a size limit."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -21,15 +21,15 @@ class TextMemory:
         self._lock = Lock()
 
     def get(self, key: bytes) -> Entry | None:
-        """Return what is kept under a key."""
+        """Return the entry for a key, or None."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
             return self._entries.get(key)
 
     def put(self, key: bytes, entry: Entry, most: int) -> None:
-        """Keep an entry, and drop others until all of them together take no more than `most` bytes."""
-        entry[1].flags.writeable = False  # several callers share it
+        """Store an entry, and drop the least recently used ones until the cache is at most `most` bytes."""
+        entry[1].flags.writeable = False  # shared by several callers
         with self._lock:
             self._drop(key)
             self._entries[key] = entry
@@ -38,7 +38,7 @@ class TextMemory:
                 self._drop(next(iter(self._entries)))
 
     def __reduce__(self) -> "str | tuple[type[TextMemory], tuple[()]]":
-        """Go to another process empty; the shared one is that process's own."""
+        """Pickle without entries; the shared cache becomes the shared cache of the receiving process."""
         return "SHARED" if self is SHARED else (TextMemory, ())
 
     def _drop(self, key: bytes) -> None:
@@ -48,16 +48,16 @@ class TextMemory:
 
 
 SHARED = TextMemory()
-"""Of all encoders that were loaded by name, whose identity therefore says which weights they have."""
+"""The cache of all encoders that are loaded by name; their identity determines their weights."""
 
 
 def text_key(model: str, text: str) -> bytes:
-    """Return a digest of a text and of everything that decides what a model makes of it."""
+    """Return a digest of a text and of everything that affects its encoding."""
     return hashlib.blake2b(f"{model}\0{text}".encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _bytes(entry: Entry) -> int:
-    """Return about how much memory an entry takes."""
+    """Return the approximate size of an entry in bytes."""
     tokens, vectors = entry
-    # Python's own objects: some 60 bytes a token id, and 700 for the objects around the arrays.
+    # Python objects: about 60 bytes per token id, and 700 bytes for the objects around the arrays.
     return vectors.nbytes + tokens.offsets.nbytes + tokens.special.nbytes + 60 * len(tokens.ids) + 700

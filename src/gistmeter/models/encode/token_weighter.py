@@ -1,4 +1,4 @@
-"""Learned weights of words: a frozen encoder that reads a pair, and one linear layer a quality."""
+"""Learned token weights: a frozen pair encoder with one linear layer per quality."""
 
 import hashlib
 import json
@@ -23,11 +23,11 @@ class Head:
 
     Args:
         dimension: The quality: consistency, coherence, fluency or relevance.
-        encoder: The model whose d-dimensional states it reads, by a name that `find_model` knows, or
-            `filler`: the one that fills the blanks.
+        encoder: The name of the model with d-dimensional states, as in `find_model`, or `filler` for the
+            model that fills the blanks.
         weight: W, shape (d,).
-        candidate_share: How much the candidate's side counts, from 0 to 1; the source's has the rest. The
-            paper has one half.
+        candidate_share: The weight of the candidate side, from 0 to 1; the source side has the rest. The
+            paper uses 0.5.
     """
 
     dimension: str
@@ -37,13 +37,13 @@ class Head:
 
     @property
     def identity(self) -> str:
-        """The quality, and the start of the SHA-256 of W and, unless it is one half, of the share."""
+        """The quality and a prefix of the SHA-256 of W, including the candidate share if it is not 0.5."""
         share = [] if self.candidate_share == 0.5 else [self.candidate_share]
         weight = np.array([*self.weight, *share], dtype="<f4")
         return f"{self.dimension}@{hashlib.sha256(weight.tobytes()).hexdigest()[:12]}"
 
     def save(self, folder: Path) -> None:
-        """Save as `DIMENSION.safetensors` and `DIMENSION.json` in a folder."""
+        """Save the head as `DIMENSION.safetensors` and `DIMENSION.json` in a folder."""
         from safetensors.numpy import save_file
 
         folder.mkdir(parents=True, exist_ok=True)
@@ -63,8 +63,8 @@ class Head:
         """Load the head for a quality from a folder.
 
         Raises:
-            ModelNotFound: If the folder has none.
-            BadModel: If its files are damaged, or do not agree.
+            ModelNotFound: If the folder has no head for the quality.
+            BadModel: If its files are damaged or contradict each other.
         """
         from safetensors import SafetensorError
         from safetensors.numpy import load_file
@@ -72,41 +72,43 @@ class Head:
         path = _path(folder, dimension)
         if not path.is_file():
             raise ModelNotFound(
-                f"no weights for dimension={dimension}: there is no {path}; train them with gistmeter train, "
-                "give a folder that has them with weigher=FOLDER, or use dimension=none"
+                f"no weights for dimension={dimension}: {path} does not exist; train them with gistmeter "
+                "train, give a folder with weigher=FOLDER, or use dimension=none"
             )
-        if not path.with_suffix(".json").is_file():  # a pipe would never end
-            raise BadModel(f"{path.with_suffix('.json')} is missing; it describes {path.name}")
+        if not path.with_suffix(".json").is_file():  # reading a pipe may not end
+            raise BadModel(f"{path.with_suffix('.json')} is missing; save the weights again")
         try:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))
             head = cls(str(facts["dimension"]), str(facts["encoder"]), weight, share)
             wanted = (dimension, int(facts["width"]))
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-            raise BadModel(f"{path} or its .json is damaged: {error}") from error
+            raise BadModel(f"{path} or its .json file is damaged; replace both: {error}") from error
         if (head.dimension, len(head.weight)) != wanted or not (
             np.isfinite(head.weight).all() and 0 <= head.candidate_share <= 1
         ):
-            raise BadModel(f"{path} does not hold what its .json says: {wanted[1]} numbers for {wanted[0]}")
+            raise BadModel(
+                f"{path} does not match its .json file ({wanted[1]} weights for {wanted[0]}); replace both"
+            )
         return head
 
 
 class TokenWeighter:
-    """Gives every sub-word of a pair one number, whose softmax is its weight.
+    """Computes a logit for every sub-word of a pair; the softmax of the logits gives the token weights.
 
     Args:
-        encoder: Reads the pairs; frozen.
-        head: Must have been trained on states of that encoder.
+        encoder: The frozen encoder of the pairs.
+        head: A head that was trained on the states of that encoder.
 
     Raises:
-        BadModel: If the head has another width.
+        BadModel: If the width of the head differs from that of the encoder.
     """
 
     def __init__(self, encoder: PairEncoder, head: Head) -> None:
         if len(head.weight) != encoder.width:
             raise BadModel(
-                f"the weights for {head.dimension} read states of width {len(head.weight)}, "
-                f"{encoder.identity} has {encoder.width}"
+                f"the weights for {head.dimension} need states of width {len(head.weight)}, but "
+                f"{encoder.identity} has width {encoder.width}; use the encoder they were trained on"
             )
         self.encoder = encoder
         self.head = head
@@ -116,10 +118,10 @@ class TokenWeighter:
         """Return W·e for each sub-word of the candidate and of the source, for each pair.
 
         Args:
-            pairs: Tokens of (candidate, source), without special ones, by the encoder's tokenizer.
+            pairs: Token ids of (candidate, source) from the tokenizer of the encoder, without special tokens.
 
         Returns:
-            For each pair, shapes (candidate's tokens,) and (source's tokens,).
+            For each pair, arrays of shape (candidate tokens,) and (source tokens,).
         """
         weight = torch.from_numpy(self.head.weight.astype(np.float32)).to(self.encoder.device)
         read: Callable[[Any], Any] = lambda states: states @ weight  # noqa: E731

@@ -1,5 +1,6 @@
-"""Encoders of which training changed the upper layers, with a head that tells two kinds of texts apart."""
+"""Encoders with fine-tuned upper layers and a head that classifies texts into two classes."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,69 +9,80 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
-from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.errors import BadModel, NotFinite, UsageError
 from gistmeter.models.files.adapters import is_kind, read_tuned, restore_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.run.backend import NOT_FINITE
+from gistmeter.models.run.types import Model
 
 KIND = "gistmeter-encoder"
-"""What the configuration of such a model says."""
+"""The `model_type` in the configuration of a tuned encoder."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextHead:
-    """Says how probable it is that a text is of the kind that was learned.
+    """Predicts the probability that a text belongs to the positive class of the training.
 
     Args:
-        weight: Shape (dimensions,).
-        bias: Added to the product.
+        weight: The weight vector, shape (dimensions,).
+        bias: The bias.
     """
 
     weight: NDArray[np.float32]
     bias: float
 
     def probability(self, vectors: NDArray[np.float32]) -> float:
-        """Return it for a text, from 0 to 1.
+        """Return the probability for a text, from 0 to 1.
 
         Args:
-            vectors: Of all its tokens, special ones included, of unit length, shape (tokens, dimensions).
+            vectors: Unit-length vectors of all tokens, special tokens included, shape (tokens, dimensions).
+
+        Raises:
+            NotFinite: If a weight is NaN or infinity.
         """
-        return float(1 / (1 + np.exp(-(float(vectors.mean(axis=0) @ self.weight) + self.bias))))
+        with np.errstate(invalid="ignore"):
+            logit = float(vectors.mean(axis=0) @ self.weight) + self.bias
+        if not math.isfinite(logit):
+            raise NotFinite(NOT_FINITE)
+        return float(1 / (1 + np.exp(-logit)))
 
 
 class TunedEncoder(torch.nn.Module):
-    """An encoder whose upper layers learn, and a linear layer on the mean of its unit token vectors.
+    """An encoder with trainable upper layers, and a linear layer on the mean of its unit token vectors.
 
     Args:
-        encoder: A BERT or a RoBERTa of transformers, without a head.
-        layer: Whose states the linear layer reads, counted from 1.
-        layers: How many layers up to that one learn, besides all above it; 0 for every weight, embeddings
-            included.
+        encoder: A transformers BERT or RoBERTa without a head.
+        layer: The layer whose states the linear layer reads, counted from 1.
+        layers: The number of trainable layers up to that layer; all layers above it are trainable too. 0
+            makes all weights trainable, embeddings included.
 
     Raises:
-        UsageError: If it has no such layers.
+        UsageError: If the encoder does not have these layers.
     """
 
-    def __init__(self, encoder: Any, *, layer: int, layers: int) -> None:  # noqa: ANN401
+    def __init__(self, encoder: Model, *, layer: int, layers: int) -> None:
         super().__init__()
         stack = encoder.encoder.layer
         if not 1 <= layer <= len(stack) or not 0 <= layers <= layer:
-            raise UsageError(f"layer={layer}, layers={layers}: the model has layers 1 to {len(stack)}")
-        encoder.pooler = None  # nothing reads it, so nothing would change it
+            raise UsageError(
+                f"layer={layer}, layers={layers}: choose layer from 1 to {len(stack)}, layers from 0 to layer"
+            )
+        encoder.pooler = None  # unused, so it would get no gradient
         encoder.requires_grad_(not layers)
         if layers:
             stack[layer - layers :].requires_grad_(True)
         self.encoder, self.layer, self.layers = encoder, layer, layers
         width = encoder.config.hidden_size
         self.head = torch.nn.Linear(width, 1)
-        # Unit vectors have small components, from which a new layer would learn slowly.
+        # Unit vectors have small components, which slow down the training of a new layer.
         self._scale = width**0.5
 
     def judge(self, states: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         """Return the logits of texts, shape (texts,).
 
         Args:
-            states: Of the layer that it reads, shape (texts, longest, dimensions).
-            attention: 1 on tokens, 0 on padding, shape (texts, longest).
+            states: Hidden states of `layer`, shape (texts, longest, dimensions).
+            attention: 1 for tokens, 0 for padding, shape (texts, longest).
         """
         on = attention.unsqueeze(-1)
         pooled = (normalize(states.float(), dim=-1) * on).sum(dim=1) / on.sum(dim=1)
@@ -78,18 +90,18 @@ class TunedEncoder(torch.nn.Module):
         return logits
 
     def cut(self, layers: int) -> None:
-        """Leave only so many layers, counted from the bottom."""
+        """Keep only the given number of layers, from the bottom."""
         self.encoder.encoder.layer = self.encoder.encoder.layer[:layers]
         self.encoder.config.num_hidden_layers = layers
 
     def text_head(self) -> TextHead:
-        """Return the linear layer as numbers, for vectors of unit length."""
+        """Return the linear layer as a NumPy head for vectors of unit length."""
         weight = self.head.weight.detach().numpy()[0] * np.float32(self._scale)
         return TextHead(weight, float(self.head.bias.detach()))
 
 
 def is_tuned(files: ModelFiles) -> bool:
-    """Tell whether a folder holds such a model."""
+    """Return whether a folder contains a tuned encoder."""
     return is_kind(files, KIND)
 
 
@@ -98,25 +110,27 @@ def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, Te
 
     Args:
         files: From `find_model`.
-        layers: How many of its layers to keep; all by default.
+        layers: The number of layers to keep; all by default.
 
     Returns:
-        The encoder, its tokenizer, how many layers it has, and the head, which is None if the layer that it
-        reads was not kept.
+        The encoder, its tokenizer, its number of layers, and the head. The head is None if the layer that it
+        reads is not kept.
 
     Raises:
-        ModelNotFound: If its base is not to be had.
-        BadModel: If a file is damaged, or the base is another one than it was trained on.
-        UsageError: If it has fewer layers.
+        ModelNotFound: If the base model is not available.
+        BadModel: If a file is damaged, or the base model is not the one used in training.
+        UsageError: If the model has fewer layers.
     """
     facts = read_tuned(files, KIND)
     try:
         layer, learned = int(facts["layer"]), int(facts["layers"])
     except (KeyError, TypeError, ValueError) as error:
-        raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
+        raise BadModel(
+            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
+        ) from error
     kept = layer if layers is None else layers
     if not 1 <= kept <= layer:
-        raise UsageError(f"layer={layers}: the model has layers 1 to {layer}")
+        raise UsageError(f"layer={layers}: choose a layer from 1 to {layer}")
     base = find_model(str(facts["base"]))
     tokenizer = load_tokenizer(base)
     encoder = load_weights(base, "AutoModel", tokenizer, num_hidden_layers=layer)

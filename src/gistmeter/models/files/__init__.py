@@ -1,1 +1,1 @@
-"""Model files: found, checked, loaded and saved."""
+"""Model files: find, verify, load and save."""

@@ -1,7 +1,7 @@
-"""Models that add low-rank updates and a head to a published encoder; only these are stored.
+"""Loads and saves models that add low-rank updates and a head to a published encoder.
 
-The folder is that of `tuned`: `model.safetensors` with the updates and the head in float16, and a
-`config.json` with the encoder's name and identity, the architecture and the rank.
+Only the updates and the head are stored, in float16 in `model.safetensors`. The `config.json` names the
+encoder, its identity, the architecture and the rank; see `models.files.adapters`.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,7 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
+from gistmeter.models.run.types import Model
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
@@ -22,12 +23,12 @@ KIND = "gistmeter-adapted"
 
 @dataclass(frozen=True, slots=True)
 class AdapterPlan:
-    """How an adapted model is built.
+    """The architecture of an adapted model.
 
     Args:
         architecture: The `Auto…` class of transformers that adds the head, such as `AutoModelForMaskedLM`.
-        rank: Of the low-rank updates.
-        labels: Outputs of a classifier's head, in their order; empty for other heads.
+        rank: The rank of the low-rank updates.
+        labels: Labels of a classifier head, in output order; empty for other heads.
     """
 
     architecture: str
@@ -36,16 +37,16 @@ class AdapterPlan:
 
 
 def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object) -> tuple[Any, Any]:
-    """Build an adapted model whose updates are zero and whose head is untrained.
+    """Build an adapted model with zero updates and an untrained head.
 
     Args:
-        base: Name of the encoder, as `find_model` takes it.
+        base: The name of the encoder, as in `find_model`.
         plan: See `AdapterPlan`.
-        seed: Of the initial weights.
-        **config: Overrides of the encoder's configuration.
+        seed: The random seed of the initial weights.
+        **config: Overrides for the configuration of the encoder.
 
     Returns:
-        The model, of which only updates and head require gradients, and its tokenizer.
+        The model and its tokenizer. Only the updates and the head require gradients.
 
     Raises:
         ModelNotFound: If the encoder is missing.
@@ -56,34 +57,34 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     files = find_model(base)
     tokenizer = load_tokenizer(files)
     encoder = load_weights(files, "AutoModel", tokenizer, **config)
-    encoder.pooler = None  # no head reads it
+    encoder.pooler = None  # no head uses it
     torch.manual_seed(seed)
     add_low_rank(encoder, rank=plan.rank)
     if plan.labels:
-        encoder.config.id2label = dict(enumerate(plan.labels))  # sets the number of labels, too
+        encoder.config.id2label = dict(enumerate(plan.labels))  # also sets the number of labels
     try:
         model = getattr(transformers, plan.architecture).from_config(encoder.config, trust_remote_code=False)
     except (AttributeError, ValueError) as error:
-        raise BadModel(f"{base} cannot be built as {plan.architecture}") from error
+        raise BadModel(f"{base} does not support {plan.architecture}; give another architecture") from error
     setattr(model, model.base_model_prefix, encoder)
     model.tie_weights()
     return model, tokenizer
 
 
-def save_adapted(model: Any, base: str, plan: AdapterPlan, folder: Path) -> None:  # noqa: ANN401
-    """Save updates and head in float16, with a `config.json` that names the encoder."""
+def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:
+    """Save the updates and the head in float16, with a `config.json` that names the encoder."""
     save_tuned(model, base, folder, kind=KIND, facts=asdict(plan))
 
 
 def load_adapted(files: ModelFiles) -> tuple[Any, Any, AdapterPlan]:
-    """Load an adapted model in evaluation mode, its updates merged into the weights.
+    """Load an adapted model in evaluation mode, with the updates merged into the weights.
 
     Returns:
-        The model, its tokenizer and its plan.
+        The model, its tokenizer and its architecture.
 
     Raises:
         ModelNotFound: If the encoder is missing.
-        BadModel: If a file is damaged, or the encoder differs from the one in training.
+        BadModel: If a file is damaged, or the encoder is not the one that was used in training.
     """
     facts = read_tuned(files, KIND)
     plan = _plan(files, facts)

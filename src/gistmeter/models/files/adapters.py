@@ -1,7 +1,7 @@
-"""Models that build on another one: only what training changed is on disk, and the name of its base.
+"""Loads and saves models that are stored as changes to a base model.
 
-A folder holds `model.safetensors` with the changed weights in float16, and a `config.json` that says which
-kind of model it is and which base it needs, by name and by identity.
+A folder contains `model.safetensors` with the trained weights in float16, and a `config.json` with the kind
+of the model and the name and identity of its base model.
 """
 
 import json
@@ -11,31 +11,32 @@ from typing import Any
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.load import ModelFiles, find_model, load_tensors, read_config
+from gistmeter.models.run.types import Model
 
 WEIGHTS = "model.safetensors"
 
 
 def is_kind(files: ModelFiles, kind: str) -> bool:
-    """Tell whether a folder holds a model of a kind."""
+    """Return whether the `model_type` in the folder's configuration is this kind."""
     return (files.folder / "config.json").is_file() and read_config(files)["model_type"] == kind
 
 
 def save_tuned(
-    model: Any,  # noqa: ANN401 - any module of PyTorch
+    model: Model,
     base: str,
     folder: Path,
     *,
     kind: str,
     facts: Mapping[str, object],
 ) -> None:
-    """Save the weights of a model that training changes.
+    """Save the trained weights of a model.
 
     Args:
-        model: Its weights that need a gradient are saved, in float16.
-        base: Name of the model that has all others, as `find_model` knows it.
-        folder: Where they go.
-        kind: What `config.json` calls it: its `model_type`.
-        facts: What else is needed to build it again.
+        model: A PyTorch module; weights that require a gradient are saved, in float16.
+        base: The name of the base model, as in `find_model`; it provides all other weights.
+        folder: The folder to write to.
+        kind: The `model_type` in `config.json`.
+        facts: Other values in `config.json` that are needed to build the model.
     """
     import torch
     from safetensors.torch import save_file
@@ -48,37 +49,39 @@ def save_tuned(
 
 
 def read_tuned(files: ModelFiles, kind: str) -> dict[str, Any]:
-    """Read what a folder says about its model: `base`, and the facts it was saved with.
+    """Read the configuration of a saved model: its base and the values given to `save_tuned`.
 
     Raises:
-        ModelNotFound: If its base is not to be had.
-        BadModel: If it is another kind of model, or its base is another one than it was trained on.
+        ModelNotFound: If the base model is not available.
+        BadModel: If the model is of another kind, or the base model is not the one used in training.
     """
     facts = read_config(files)
     if facts["model_type"] != kind:
-        raise BadModel(f"{files.folder} holds a {facts['model_type']}, not a {kind}")
+        raise BadModel(f"{files.folder} contains a {facts['model_type']}, not a {kind}; give another folder")
     try:
         base, wanted = str(facts["base"]), str(facts["base_identity"])
     except KeyError as error:
-        raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
+        raise BadModel(f"{files.folder / 'config.json'} has no key {error}; save the model again") from error
     found = find_model(base).identity
     if found != wanted:
-        raise BadModel(f"{files.folder} was trained on {wanted}; {base} is {found} here")
+        raise BadModel(
+            f"{files.folder} was trained on {wanted}, but {base} is {found}; install that base model"
+        )
     return facts
 
 
-def restore_tuned(model: Any, files: ModelFiles) -> None:  # noqa: ANN401
-    """Give a model, built as it was for training, the weights that training changed.
+def restore_tuned(model: Model, files: ModelFiles) -> None:
+    """Load the trained weights into a model that was built as in training.
 
     Raises:
-        BadModel: If they are not those of this model.
+        BadModel: If the names or shapes of the weights do not match the model.
     """
     weights, own = load_tensors(files), _changed(model)
     if own.keys() != weights.keys() or any(own[name].shape != weights[name].shape for name in own):
-        raise BadModel(f"the weights in {files.folder} are not those of the model its config.json describes")
+        raise BadModel(f"the weights in {files.folder} do not match its config.json; save the model again")
     for name, weight in own.items():
         weight.data.copy_(weights[name])
 
 
-def _changed(model: Any) -> dict[str, Any]:  # noqa: ANN401
+def _changed(model: Model) -> dict[str, Any]:
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}

@@ -1,8 +1,8 @@
-"""The models that ship with gistmeter: which there are, where they lie, whether they are whole.
+"""Lists, verifies and registers the models that are bundled with gistmeter.
 
-Each is a folder of `gistmeter/bundle`; `manifest.json` there says of each what it is, how it was made, what
-it was trained on and what every file's SHA-256 is. A model's card, its `README.md`, decides no number and
-stands outside those hashes, so a card can be corrected without a new manifest.
+Each model is a folder in `gistmeter/bundle`. The `manifest.json` there records the purpose, the recipe, the
+training data and the SHA-256 of every file of each model. The model card `README.md` does not affect scores
+and is not hashed, so it can be corrected without a new manifest.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from gistmeter.models.files.digest import sha256
 BUNDLE = Path(__file__).parents[2] / "bundle"
 MANIFEST = "manifest.json"
 CARD = "README.md"
-BUDGET = 60_000_000  # bytes of all models together
+BUDGET = 60_000_000  # maximum size of all models, in bytes
 REINSTALL = "run: pip install --force-reinstall gistmeter"
 
 
 class Data(TypedDict):
-    """A data set that a model was trained on."""
+    """A training data set of a model."""
 
     name: str
     licence: str
@@ -42,11 +42,11 @@ class FileFacts(TypedDict):
 
 
 class Facts(TypedDict):
-    """What a training knows of the model it made.
+    """Facts about a trained model.
 
-    `what` is one sentence; `recipe` the recipe's path in the repository, as `recipes/x.toml`; `measured`
-    holds numbers or text by name, the most telling first, since a list shows only that one; `date` is
-    written YYYY-MM-DD.
+    `what` describes the model in one sentence. `recipe` is the path of the recipe in the repository, such as
+    `recipes/x.toml`. `measured` maps names to numbers or text; the most important result comes first, because
+    listings show only the first one. `date` has the form YYYY-MM-DD.
     """
 
     what: str
@@ -59,11 +59,11 @@ class Facts(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A model that ships. Fields as in `Facts`.
+    """A bundled model. Other fields are the same as in `Facts`.
 
     Args:
-        name: Of its folder; `find_model` knows it as `gistmeter/NAME`.
-        files: By path below its folder, written with slashes; its card is not among them.
+        name: The name of its folder; `find_model` finds it as `gistmeter/NAME`.
+        files: The files by path relative to the folder, with forward slashes, without the model card.
     """
 
     name: str
@@ -77,23 +77,23 @@ class Entry:
 
     @property
     def bytes(self) -> int:
-        """The size of its files."""
+        """The total size of its files."""
         return sum(file["bytes"] for file in self.files.values())
 
     @property
     def digest(self) -> str:
-        """One SHA-256 of all its files, in hexadecimal."""
+        """The combined SHA-256 of all its files, in hexadecimal."""
         lines = "".join(f"{path} {file['sha256']}\n" for path, file in sorted(self.files.items()))
         return hashlib.sha256(lines.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with what ships.
+    """A problem with the bundle.
 
     Args:
-        name: Of the model, or of what lies in the bundle beside the models; `bundle` for all of it.
-        says: What is wrong and what to do.
+        name: The name of the model or the extra file; `bundle` if the whole bundle is affected.
+        says: The problem and how to fix it.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Problem:
 
 
 def entries(*, root: Path = BUNDLE) -> list[Entry]:
-    """Return the models that ship, by name.
+    """Return the bundled models, sorted by name.
 
     Raises:
         BadModel: If the manifest is missing or damaged.
@@ -115,7 +115,7 @@ def entries(*, root: Path = BUNDLE) -> list[Entry]:
 
 
 def entry(name: str, *, root: Path = BUNDLE) -> Entry:
-    """Return a model that ships.
+    """Return a bundled model.
 
     Raises:
         ModelNotFound: If there is no such model.
@@ -124,27 +124,17 @@ def entry(name: str, *, root: Path = BUNDLE) -> Entry:
     known = {one.name: one for one in entries(root=root)}
     if name not in known:
         names = ", ".join(known) or "none"
-        raise ModelNotFound(f"no model {name!r} ships with gistmeter; choose one of: {names}")
+        raise ModelNotFound(f"gistmeter has no bundled model {name!r}; choose one of: {names}")
     return known[name]
 
 
-def bundled(name: str, *, root: Path = BUNDLE) -> Path:
-    """Return the folder of a model that ships, its files unchecked; `find_model` checks them.
-
-    Raises:
-        ModelNotFound: If there is no such model.
-        BadModel: If the manifest is missing or damaged.
-    """
-    return root / entry(name, root=root).name
-
-
 def flaws(model: Entry, *, root: Path = BUNDLE, fresh: bool = False) -> list[str]:
-    """Say what is wrong with a model's files: missing, changed, or not its own; nothing if it is whole.
+    """Return the problems with the files of a model: missing, changed or extra files.
 
     Args:
-        model: One that ships.
-        root: The bundle.
-        fresh: Compute every checksum anew instead of trusting those that are remembered.
+        model: A bundled model.
+        root: The folder of the bundle.
+        fresh: Whether to compute all checksums again instead of using cached ones.
     """
     found = _files(root / model.name)
     said = []
@@ -152,16 +142,16 @@ def flaws(model: Entry, *, root: Path = BUNDLE, fresh: bool = False) -> list[str
         if path not in found:
             said.append(f"{path} is missing; {REINSTALL}")
         elif path not in model.files:
-            said.append(f"{path} is not in the manifest; remove it")
+            said.append(f"{path} is not in the manifest; delete it")
         elif sha256(found[path], fresh=fresh) != model.files[path]["sha256"]:
-            said.append(f"{path} is not the file that was published; {REINSTALL}")
+            said.append(f"{path} differs from the published file; {REINSTALL}")
     return said
 
 
 def verify(*, root: Path = BUNDLE) -> list[Problem]:
-    """Check every file that ships, that there are no others, and that all fit the budget.
+    """Check all bundled files and the total size, and report extra files.
 
-    Every checksum is computed anew.
+    All checksums are computed again.
 
     Raises:
         BadModel: If the manifest is missing or damaged.
@@ -172,25 +162,25 @@ def verify(*, root: Path = BUNDLE) -> list[Problem]:
     present = _files(root)
     beside = dict.fromkeys(path.partition("/")[0] for path in present)
     problems += [
-        Problem(name, "is not in the manifest; register or remove it") for name in beside if name not in ours
+        Problem(name, "is not in the manifest; register or delete it") for name in beside if name not in ours
     ]
     size = sum(path.stat().st_size for path in present.values())
     if size > BUDGET:
-        problems.append(Problem("bundle", f"{size / 1e6:.1f} MB, of {BUDGET / 1e6:.0f} MB at most"))
+        problems.append(Problem("bundle", f"{size / 1e6:.1f} MB exceed the limit of {BUDGET / 1e6:.0f} MB"))
     return problems
 
 
 def register(name: str, *, root: Path = BUNDLE, **facts: Unpack[Facts]) -> Entry:
-    """Write a model that lies in its folder into the manifest, or write it anew after a training.
+    """Add a model to the manifest, or update its entry after training.
 
     Args:
-        name: Of its folder in the bundle: small letters, digits, - and _.
-        root: The bundle.
-        **facts: What to say of it.
+        name: The name of its folder in the bundle: lowercase letters, digits, - and _.
+        root: The folder of the bundle.
+        **facts: The facts to record; see `Facts`.
 
     Raises:
-        ModelNotFound: If its folder is missing or empty.
-        UsageError: If its name, its date or a measured figure cannot be written down.
+        ModelNotFound: If the folder is missing or empty.
+        UsageError: If the name, the date or a measured value is not valid.
         BadModel: If the manifest is missing or damaged.
     """
     _check(name, facts)
@@ -206,34 +196,34 @@ def register(name: str, *, root: Path = BUNDLE, **facts: Unpack[Facts]) -> Entry
 
 
 def _sound(model: Entry) -> Entry:
-    """Return an entry as it is; raise KeyError or TypeError if it lacks something."""
+    """Return an entry unchanged; raise KeyError or TypeError if it is incomplete."""
     for file in model.files.values():
         hash(str.lower(file["sha256"]) + format(file["bytes"], "d"))
     for data in model.data:
         str.lower(data["licence"])
     if not isinstance(model.measured, dict) or not isinstance(model.what, str):
-        raise TypeError(f"{model.name} is described by values of the wrong kind")
+        raise TypeError(f"the entry of {model.name} has values of the wrong type")
     return model
 
 
 def _check(name: str, facts: Facts) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
-        raise UsageError(f"a model cannot be called {name!r}; use small letters, digits, - and _")
+        raise UsageError(f"{name!r} is not a valid model name; use lowercase letters, digits, - and _")
     try:
         good = date.fromisoformat(facts["date"]).isoformat() == facts["date"]
     except ValueError:
         good = False
     if not good:
-        raise UsageError(f"{name}: the date {facts['date']!r} is not written YYYY-MM-DD")
+        raise UsageError(f"{name}: the date {facts['date']!r} is not valid; use YYYY-MM-DD")
     for figure, value in facts["measured"].items():
         if not isinstance(value, str) and not math.isfinite(value):
             raise UsageError(
-                f"{name}: {figure} is {value}; give a number, or text that says why there is none"
+                f"{name}: {figure} is {value}; give a finite number, or text that explains why there is none"
             )
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Return the files below a folder by their path there, without its card and Python's own leavings."""
+    """Return the files in a folder by relative path, without the model card and `__pycache__`."""
     below = {path.relative_to(folder): path for path in sorted(folder.rglob("*")) if path.is_file()}
     return {
         path.as_posix(): file
@@ -243,7 +233,7 @@ def _files(folder: Path) -> dict[str, Path]:
 
 
 def _write(root: Path, models: Mapping[str, Entry]) -> None:
-    """Replace the manifest in one step, so that nobody reads half of it."""
+    """Replace the manifest atomically."""
     plain = {name: _plain(models[name]) for name in sorted(models)}
     text = json.dumps({"models": plain}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     draft = root / f".{MANIFEST}.{os.getpid()}"
@@ -255,7 +245,7 @@ def _write(root: Path, models: Mapping[str, Entry]) -> None:
 
 
 def _plain(model: Entry) -> dict[str, Any]:
-    """Return what the manifest says of a model: all keys sorted, but the figures in the order they came."""
+    """Return the manifest entry of a model, with all keys sorted except those of `measured`."""
     facts: dict[str, Any] = {key: value for key, value in sorted(asdict(model).items()) if key != "name"}
     facts["data"] = [dict(sorted(data.items())) for data in facts["data"]]
     facts["files"] = {path: dict(sorted(file.items())) for path, file in sorted(facts["files"].items())}

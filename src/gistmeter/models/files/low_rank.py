@@ -1,16 +1,16 @@
-"""Low-rank updates of linear layers (LoRA, Hu et al., 2021), merged into the weights before a model runs."""
+"""Low-rank updates of linear layers (LoRA, Hu et al., 2021), merged into the weights before inference."""
 
 import torch
 from torch import nn
 
 
 class LowRankLinear(nn.Module):
-    """A frozen linear layer plus a trainable update of low rank: y = Wx + b + scale · B(Ax).
+    """A frozen linear layer with a trainable low-rank update: y = Wx + b + scale · B(Ax).
 
     Args:
-        base: The layer; its weights stay as they are.
-        rank: r, of A (r, in) and B (out, r).
-        scale: Factor of the update.
+        base: The linear layer; its weights are frozen.
+        rank: The rank r of A (r, in) and B (out, r).
+        scale: The factor of the update.
     """
 
     def __init__(self, base: nn.Linear, rank: int, scale: float) -> None:
@@ -21,7 +21,7 @@ class LowRankLinear(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=5**0.5)
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Return the output of the updated layer, shape (…, out)."""
+        """Return the output of the layer with its update, shape (…, out)."""
         update = nn.functional.linear(nn.functional.linear(states, self.down), self.up)
         output: torch.Tensor = self.base(states) + self.scale * update
         return output
@@ -34,12 +34,12 @@ class LowRankLinear(nn.Module):
 
 
 def add_low_rank(model: nn.Module, *, rank: int, scale: float = 2.0) -> None:
-    """Freeze a model and give every linear layer in it a trainable low-rank update.
+    """Freeze a model and add a trainable low-rank update to every linear layer.
 
     Args:
         model: Changed in place.
-        rank: Of the updates; at least 1.
-        scale: Factor of the updates.
+        rank: The rank of the updates; at least 1.
+        scale: The factor of the updates.
     """
     model.requires_grad_(False)
     for parent, name, layer in _linear_layers(model):

@@ -1,7 +1,7 @@
-"""Models that users fetch once: one revision of one repository, every file with its SHA-256.
+"""Defines the models that users download once, with a fixed revision and the SHA-256 of every file.
 
-They lie in the user's cache, or in the folder that the environment variable `GISTMETER_MODELS` names. Looking
-for one never touches the network; `gistmeter models fetch` does, see `fetch`.
+They are stored in the user's cache folder, or in the folder in the environment variable `GISTMETER_MODELS`.
+Finding a model never uses the network; only `gistmeter models fetch` downloads, see `models.files.fetch`.
 """
 
 import os
@@ -16,21 +16,21 @@ from gistmeter.models.files.bundle import FileFacts
 from gistmeter.models.files.digest import sha256
 
 HOME = "GISTMETER_MODELS"
-"""The environment variable with the folder of fetched models."""
+"""The environment variable with the folder of downloaded models."""
 READ_UNASKED = ("*.json", "*.safetensors", "*.txt", "*.model", "*.jinja")
-"""Files that the libraries may read if they lie in a model's folder."""
+"""Files that the libraries may read automatically from a model folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A model that is fetched once and checked whenever it is found.
+    """A model that is downloaded once and verified on every load.
 
     Args:
-        preset: The preset that needs it; `gistmeter models fetch PRESET` brings it.
-        repository: On the Hub, `owner/name`; the name is also that of its folder.
+        preset: The preset that needs it; `gistmeter models fetch PRESET` downloads it.
+        repository: The Hub repository, `owner/name`; the folder has the same name.
         revision: The commit.
-        files: What is fetched, by path below its folder.
-        unread: Other files of the repository that may lie in the folder; nothing here reads them.
+        files: The files to download, by path relative to the folder.
+        unread: Other files of the repository that may be in the folder; they are not read.
     """
 
     preset: str
@@ -46,17 +46,17 @@ class Pinned:
 
     @property
     def identity(self) -> str:
-        """What signatures call it."""
+        """Its name in signatures."""
         return f"{self.name}@{self.files['model.safetensors']['sha256'][:12]}"
 
     @property
     def bytes(self) -> int:
-        """The size of its files."""
+        """The total size of its files."""
         return sum(file["bytes"] for file in self.files.values())
 
     @property
     def command(self) -> str:
-        """The command that fetches it."""
+        """The command that downloads it."""
         return f"gistmeter models fetch {self.preset}"
 
 
@@ -102,46 +102,46 @@ MPNET = Pinned(
     ),
 )
 PINNED: dict[str, Pinned] = {"mpnet": MPNET}
-"""By the name that `find_model` knows."""
+"""The pinned models, by their name in `find_model`."""
 
 
 def models_folder() -> Path:
-    """Return the folder of fetched models."""
+    """Return the folder of downloaded models."""
     named = os.environ.get(HOME)
     return Path(named).expanduser() if named else user_cache_path("gistmeter") / "models"
 
 
 def find_pinned(model: Pinned, *, fresh: bool = False) -> Path:
-    """Return the folder of a fetched model, its files checked.
+    """Verify a downloaded model and return its folder.
 
     Args:
         model: One of `PINNED`.
-        fresh: Compute every checksum anew instead of trusting those that are remembered.
+        fresh: Whether to compute all checksums again instead of using cached ones.
 
     Raises:
-        ModelNotFound: If it has not been fetched; the message says the command.
-        BadModel: If a file is missing, is not the published one, or is one too many.
+        ModelNotFound: If it is not downloaded; the message contains the command.
+        BadModel: If a file is missing, differs from the published one, or is not part of the model.
     """
     folder = models_folder() / model.name
     if not folder.is_dir():
-        raise ModelNotFound(f"{model.name} is not at {folder}; run: {model.command}")
+        raise ModelNotFound(f"{model.name} is not in {folder}; run: {model.command}")
     wrong = flaw(model, folder, fresh=fresh)
     if wrong is not None:
-        raise BadModel(f"{folder / wrong}; remove {folder} and run: {model.command}")
+        raise BadModel(f"{folder / wrong}; delete {folder} and run: {model.command}")
     return folder
 
 
 def flaw(model: Pinned, folder: Path, *, fresh: bool = False) -> str | None:
-    """Return the first file that is wrong and why, None if all are right."""
+    """Return the first problem with the files of a model, or None if there is none."""
     for name, facts in model.files.items():
         path = folder / name
         if not path.is_file():
             return f"{name} is missing"
         if path.stat().st_size != facts["bytes"] or sha256(path, fresh=fresh) != facts["sha256"]:
-            return f"{name} is not the file that was published"
+            return f"{name} differs from the published file"
     allowed = {*model.files, *model.unread}
     for pattern in READ_UNASKED:
         for path in sorted(folder.glob(pattern)):
             if path.name not in allowed:
-                return f"{path.name} does not belong to this model"
+                return f"{path.name} is not part of this model"
     return None

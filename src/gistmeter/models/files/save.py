@@ -1,13 +1,13 @@
-"""Saves models in the form in which `load` finds them."""
+"""Saves models in the format that `models.files.load` reads."""
 
 from pathlib import Path
-from typing import Any
 
 from gistmeter.models.files.load import _quiet
+from gistmeter.models.run.types import Model, Tokenizer
 
 
-def save_model(model: Any, tokenizer: Any, folder: Path) -> None:  # noqa: ANN401 - transformers has no types
-    """Save a model of transformers as safetensors, with its tokenizer."""
+def save_model(model: Model, tokenizer: Tokenizer, folder: Path) -> None:
+    """Save a transformers model as safetensors, with its tokenizer."""
     with _quiet():
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)

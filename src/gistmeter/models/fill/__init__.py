@@ -1,1 +1,1 @@
-"""Models that fill blanks."""
+"""Fillers: models that predict the text of blanks."""

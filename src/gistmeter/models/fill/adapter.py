@@ -1,7 +1,7 @@
-"""What the adapters share: loading by name, and the tokenizer's side of a filler."""
+"""Base class of the filler adapters: loading by name, tokenizing and decoding."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import torch
 
@@ -12,21 +12,24 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Vocabulary
 
 LONG, MARGIN = 512, 4
-"""How long a query may be where a model has no limit; tokens left for the format beside each text."""
+"""Length limit of calibration queries for models without a limit; tokens reserved for the format per text."""
 
 
 class Adapter:
-    """A family of language models behind the `Filler` protocol."""
+    """Implements the `Filler` protocol for a family of language models."""
 
     architecture: ClassVar[str]
-    """The `Auto…` class of transformers to load the family as."""
+    """The `Auto…` class of transformers that loads the family."""
     separate_windows: ClassVar[bool] = False
     window: int | None
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())
@@ -38,7 +41,7 @@ class Adapter:
         """Load a model of the family by name: a folder or a Hub id.
 
         Raises:
-            ModelNotFound: If there is no such model.
+            ModelNotFound: If the model does not exist.
             BadModel: If it cannot be loaded, or is of another kind.
         """
         files = find_model(name)
@@ -47,11 +50,11 @@ class Adapter:
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def place(self, submodule: torch.nn.Module, example: DummyInputs) -> Submodule:
-        """Return what runs a submodule of the model; see `backend.place`."""
+        """Return a callable that runs a submodule of the model; see `backend.place`."""
         return place(submodule, self.runtime, example, self._calibrate)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept."""
+        """Return one fill per blank for each query, in input order. Equal queries run once."""
         raise NotImplementedError
 
     def _calibrate(self) -> None:
@@ -59,14 +62,14 @@ class Adapter:
             self.fill([query])
 
     def own_queries(self, *, every: int, check: bool = False) -> list[Query]:
-        """Return queries over texts of the project's own; see `calibration.queries`."""
+        """Return queries on the calibration texts; see `calibration.queries`."""
         room = (self.window or LONG) // 2 - MARGIN
         return calibration.queries(self.tokenize, room, every=every, check=check)
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens."""
+        """Tokenize texts without truncation and without special tokens."""
         return self.vocabulary.tokenize(texts)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text, special tokens left out."""
+        """Decode token ids without special tokens."""
         return self.vocabulary.decode(ids)

@@ -1,13 +1,12 @@
-"""Filling by encoder-decoders read position by position, as ClozE does with BART.
+"""Fills blanks with encoder-decoders that predict at the mask positions, as ClozE does with BART.
 
-The encoder reads the context, the decoder the text with one mask a gold sub-word (a length oracle); what is
-predicted for a mask is read at the mask's own position, without the usual shift, and the decoder keeps its
+The encoder reads the context. The decoder reads the text with one mask per gold sub-word (a length oracle).
+The prediction for a mask is read at the position of the mask, without the usual shift. The decoder keeps its
 causal mask: it sees the text up to the mask and the whole context.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 
@@ -26,29 +25,33 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, Tensors, state_rows, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 
 class AlignedFiller(ContextFiller):
-    """An encoder-decoder whose decoder is read at the masks themselves: BART and its kin.
+    """Fills blanks with an encoder-decoder that predicts at the mask positions: BART and related models.
 
-    A context is encoded once a call, however many queries share it, and the keys and values that the decoder
-    makes of it are computed once. The order of text and context means nothing here: each has its own half.
+    Each call encodes a context once for all its queries, and computes the decoder's keys and values for it
+    once. The order of text and context has no effect, because the encoder reads one and the decoder the
+    other.
 
     Args:
-        model: An encoder-decoder language model of transformers.
-        tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model; the format, the window and the precision are added.
-        runtime: Where and how to run.
+        model: A transformers encoder-decoder language model.
+        tokenizer: The fast tokenizer of the model.
+        identity: The name of the model in signatures; the format, the window and the precision are appended.
+        runtime: The device, the precision and the backend.
 
     Raises:
-        BadModel: If the model has no decoder, or its tokenizer no mask.
+        BadModel: If the model has no decoder, or its tokenizer has no mask token.
     """
 
     architecture = "AutoModelForSeq2SeqLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if not model.config.is_encoder_decoder or tokenizer.mask_token is None:
-            raise BadModel(f"{identity} is no encoder-decoder with a mask")
+            raise BadModel(f"{identity} is not an encoder-decoder with a mask token; give a BART model")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.window = window_of(model, tokenizer)
@@ -70,9 +73,9 @@ class AlignedFiller(ContextFiller):
         ]
 
     def _fill_group(self, group: Group, context: torch.Tensor) -> list[list[Fill]]:
-        """Answer all queries of a context whose encoder states, shape (1, tokens, dimensions), are given."""
+        """Fill all queries of a context, given its encoder states of shape (1, tokens, dimensions)."""
         memory: Tensors = self.memory(context.contiguous())
-        runtime = replace(self.runtime, progress=False)  # the bar counts contexts
+        runtime = replace(self.runtime, progress=False)  # the outer progress bar counts contexts
         return in_batches(
             group.queries,
             lambda batch: self._decode(batch, memory),
@@ -86,10 +89,10 @@ class AlignedFiller(ContextFiller):
         return fills_of(batch, read_positions(states, self.head, gold), self.decode)
 
     def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
-        """Run encoder and decoder over all queries, each with its own context, as training does.
+        """Run the encoder and the decoder on all queries, each with its own context, as in training.
 
         Returns:
-            The states at all masks, shape (masks, dimensions), and what turns them into logits.
+            The states at all masks, shape (masks, dimensions), and the head that maps states to logits.
         """
         rows = [self.vocabulary.join(query.context).ids for query in queries]
         attention = mask(rows, self.device)
@@ -106,11 +109,11 @@ class AlignedFiller(ContextFiller):
     def _at_masks(
         self, queries: Sequence[Query], decode: Callable[[torch.Tensor], torch.Tensor]
     ) -> torch.Tensor:
-        """Run the decoder over the masked texts; return its states at all masks, shape (masks, dimensions).
+        """Run the decoder on the masked texts; return its states at all masks, shape (masks, dimensions).
 
         Args:
-            queries: One text each.
-            decode: Turns padded ids into states.
+            queries: The queries, with one text each.
+            decode: Maps padded token ids to states.
         """
         texts = [self.vocabulary.join(masked_text(query, self.mask_id)) for query in queries]
         hidden = [

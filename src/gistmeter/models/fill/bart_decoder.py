@@ -1,4 +1,4 @@
-"""BART's decoder over texts that share one context, whose keys and values are made only once."""
+"""BART decoder for texts that share one context, with the context's keys and values computed once."""
 
 from functools import partial
 from typing import Any
@@ -7,32 +7,33 @@ import torch
 from transformers.cache_utils import Cache, DynamicLayer, EncoderDecoderCache
 
 from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+from gistmeter.models.run.types import Model
 
 
 class OnceLayer(DynamicLayer):  # type: ignore[no-untyped-call]
-    """Keys and values that are written once: nothing is joined to nothing, which OpenVINO cannot convert."""
+    """A cache layer that is written once; OpenVINO cannot convert the usual empty concatenation."""
 
     def update(
         self,
         key_states: torch.Tensor,
         value_states: torch.Tensor,
-        *_: Any,  # noqa: ANN401
-        **__: Any,  # noqa: ANN401
+        *_: object,
+        **__: object,
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Keep what a layer made."""
+        """Store the keys and values of a layer."""
         self.keys, self.values, self.is_initialized = key_states, value_states, True
         return key_states, value_states
 
 
 class ContextMemory(torch.nn.Module):
-    """The keys and values that each layer of a decoder makes of an encoded context.
+    """Computes the cross-attention keys and values of each decoder layer for an encoded context.
 
     Args:
-        decoder: The decoder of a BART, or of its kin, of transformers.
-        start: Any token: the decoder wants to read one while it makes them.
+        decoder: The decoder of a transformers BART or related model.
+        start: Any token id; the decoder needs one input token.
     """
 
-    def __init__(self, decoder: Any, start: int) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model, start: int) -> None:
         super().__init__()
         self.decoder = decoder
         self.start = start
@@ -41,7 +42,7 @@ class ContextMemory(torch.nn.Module):
         """Return keys and values, layer by layer, each of shape (1, heads, tokens, dimensions / heads).
 
         Args:
-            context: Its states, shape (1, tokens, dimensions).
+            context: The encoder states of the context, shape (1, tokens, dimensions).
         """
         start = torch.full((1, 1), self.start, device=context.device)
         memory: Any = EncoderDecoderCache(_once(), _once())
@@ -51,13 +52,13 @@ class ContextMemory(torch.nn.Module):
 
 
 class AlignedDecoder(torch.nn.Module):
-    """The last states of a decoder whose texts all ask about one context.
+    """Computes the last hidden states of a decoder for texts that share one context.
 
     Args:
-        decoder: The decoder of a BART, or of its kin, of transformers.
+        decoder: The decoder of a transformers BART or related model.
     """
 
-    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model) -> None:
         super().__init__()
         self.decoder = decoder
 
@@ -65,19 +66,19 @@ class AlignedDecoder(torch.nn.Module):
         """Return the states, shape (texts, tokens, dimensions).
 
         Args:
-            ids: What the decoder reads, shape (texts, tokens); padding on the right.
-            memory: What `ContextMemory` returned.
+            ids: Input ids of the decoder, shape (texts, tokens), padded on the right.
+            memory: The output of `ContextMemory`.
         """
         rows = ids.shape[0]
         shared: Any = _once()
         for at, (keys, values) in enumerate(zip(memory[::2], memory[1::2], strict=True)):
             shared.update(keys, values, at)
-            # Every row has the same ones: without copies in PyTorch.
+            # All rows share them; PyTorch expands without copying.
             shared.layers[at].keys = keys.expand(rows, -1, -1, -1)
             shared.layers[at].values = values.expand(rows, -1, -1, -1)
         states: torch.Tensor = self.decoder(
             input_ids=ids,
-            # Only says that there is a context: the cache has all that is read of it.
+            # Only enables cross-attention; keys and values come from the cache.
             encoder_hidden_states=memory[0].new_zeros(1, 1, self.decoder.config.d_model),
             past_key_values=EncoderDecoderCache(_once(), shared),
             use_cache=True,
@@ -86,21 +87,21 @@ class AlignedDecoder(torch.nn.Module):
 
 
 class AlignedHead(torch.nn.Module):
-    """From a decoder's states to logits.
+    """Maps decoder states to logits.
 
     Args:
-        model: An encoder-decoder language model of transformers.
+        model: A transformers encoder-decoder language model.
     """
 
     bias: torch.Tensor | None
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.table = model.get_output_embeddings()
         self.register_buffer("bias", getattr(model, "final_logits_bias", None))
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
+        """Return the logits, shape (states, vocabulary), of states of shape (states, dimensions)."""
         logits: torch.Tensor = self.table(states)
         return logits if self.bias is None else logits + self.bias
 
@@ -110,18 +111,18 @@ def _once() -> Cache:
 
 
 def context_rows(width: int) -> DummyInputs:
-    """Return what makes one encoded context, shape (1, tokens, dimensions)."""
+    """Return a function that creates one encoded context, shape (1, tokens, dimensions)."""
     return partial(_context_rows, width)
 
 
 def about_context(vocabulary: int, layers: int, heads: int, width: int) -> DummyInputs:
-    """Return what makes texts, and the keys and values of a context.
+    """Return a function that creates texts and the keys and values of a context.
 
     Args:
-        vocabulary: How many ids there are.
-        layers: Of the decoder.
-        heads: Of each layer.
-        width: Dimensions of the states.
+        vocabulary: The size of the vocabulary.
+        layers: The number of decoder layers.
+        heads: The number of heads per layer.
+        width: The dimensions of the states.
     """
     return partial(_about_context, vocabulary, layers, (heads, width // heads))
 

@@ -1,4 +1,4 @@
-"""Queries over the calibration texts, for fillers."""
+"""Creates filler queries on the calibration texts."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,13 +10,13 @@ Tokenize = Callable[[Sequence[str]], list[Tokens]]
 
 
 def queries(tokenize: Tokenize, room: int, *, every: int, check: bool = False) -> list[Query]:
-    """Return queries with a blank of one token each, in either text of each pair.
+    """Return queries with one single-token blank each, for both texts of each pair.
 
     Args:
-        tokenize: Cuts texts into a filler's tokens.
-        room: Most tokens of a text.
-        every: Distance of the blanks, in tokens.
-        check: Those to check with, instead of those to calibrate with.
+        tokenize: Tokenizes texts with the tokenizer of the filler.
+        room: Maximum number of tokens per text.
+        every: The distance between blanks, in tokens.
+        check: Whether to use the texts for checking instead of those for calibration.
     """
     found = []
     for pair in pairs(check=check):

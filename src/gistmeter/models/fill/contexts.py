@@ -1,4 +1,4 @@
-"""What the fillers share that encode a context once, however many queries ask about it."""
+"""Base class of fillers that encode a context once for all its queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,33 +11,35 @@ from gistmeter.models.run.batching import in_batches
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """All queries of one context."""
+    """All queries that share one context."""
 
     context: tuple[int, ...]
     queries: tuple[Query, ...]
 
 
 class ContextFiller(Adapter):
-    """A filler whose texts and contexts have a window each; their order means nothing.
+    """A filler with separate windows for text and context; their order has no effect.
 
-    A subclass sets `window` and answers groups.
+    Subclasses set `window` and implement `_fill_groups`.
     """
 
     separate_windows = True
 
     def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to text and context together."""
+        """Return the number of tokens that the format adds to text and context together."""
         return 2 * self.vocabulary.added(1)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+        """Return one fill per blank for each query, in input order. Equal queries run once.
 
         Raises:
-            UsageError: If a text or a context does not fit into its window.
+            UsageError: If a text or a context exceeds its window.
         """
         longest = max((max(len(q.text), len(q.context)) for q in queries), default=0) + self.overhead(1) // 2
         if self.window is not None and longest > self.window:
-            raise UsageError(f"a text of {longest} tokens does not fit into the window of {self.window}")
+            raise UsageError(
+                f"a text of {longest} tokens exceeds the window of {self.window} tokens; use a shorter text"
+            )
         groups: dict[tuple[int, ...], dict[Query, None]] = {}
         for query in queries:
             groups.setdefault(query.context, {})[query] = None
@@ -53,12 +55,12 @@ class ContextFiller(Adapter):
         return [fills[query] for query in queries]
 
     def _fill_groups(self, groups: list[Group]) -> list[list[list[Fill]]]:
-        """Encode some contexts together; answer the queries of each."""
+        """Encode a batch of contexts and fill the queries of each."""
         raise NotImplementedError
 
 
 def text_length(query: Query) -> int:
-    """Return what a query costs once its context is encoded."""
+    """Return the length of the text of a query, whose context is already encoded."""
     return len(query.text)
 
 

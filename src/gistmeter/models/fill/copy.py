@@ -1,8 +1,7 @@
-"""Filling by an infiller: the context is encoded once for all blanks that it is asked about."""
+"""Fills blanks with a copy infiller, which encodes a context once for all its blanks."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 
@@ -18,27 +17,28 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Tensors
+from gistmeter.models.run.types import Tokenizer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
-    """A context as the layers and the head see it."""
+    """An encoded context: states for the head, keys and values for the layers."""
 
     states: torch.Tensor
     layers: Tensors
 
 
 class CopyFiller(ContextFiller):
-    """The filler that ships, or another of its kind: see `CopyInfiller`.
+    """Fills blanks with the bundled copy infiller or another `CopyInfiller`.
 
-    One mask a gold sub-word (a length oracle), all predicted in one pass. Text and context have a window
-    each; their order means nothing.
+    Uses one mask per gold sub-word (a length oracle) and predicts all masks in one pass. Text and context
+    have separate windows; their order has no effect.
 
     Args:
-        model: An infiller.
+        model: The copy infiller.
         tokenizer: The fast tokenizer of its encoder.
-        identity: What signatures call the model; the format, the window and the precision are added.
-        runtime: Where and how to run.
+        identity: The name of the model in signatures; the format, the window and the precision are appended.
+        runtime: The device, the precision and the backend.
     """
 
     window: int
@@ -46,7 +46,7 @@ class CopyFiller(ContextFiller):
     def __init__(
         self,
         model: CopyInfiller,
-        tokenizer: Any,  # noqa: ANN401
+        tokenizer: Tokenizer,
         *,
         identity: str,
         runtime: Runtime | None = None,
@@ -56,7 +56,7 @@ class CopyFiller(ContextFiller):
         examples = CopyDummyInputs(model)
         self.remember = self.place(Remember(model), examples.contexts)
         self.read_texts = self.place(ReadTexts(model), examples.texts)
-        # In full precision always: of the predictions that 8 bits change, two thirds would change here.
+        # Always in full precision: int8 here would cause two thirds of all changed predictions.
         self.point = place(Point(model), self.runtime, examples.blanks)
         self.identity = f"{identity}/reader-gold-length/{self.window}/{self.runtime.precision}"
 
@@ -65,7 +65,7 @@ class CopyFiller(ContextFiller):
         """Load an infiller by name: a folder, or `gistmeter/fill`.
 
         Raises:
-            ModelNotFound: If there is no such model, or not the encoder that it builds on.
+            ModelNotFound: If the model or its encoder does not exist.
             BadModel: If it cannot be loaded.
         """
         files = find_model(name)
@@ -73,7 +73,7 @@ class CopyFiller(ContextFiller):
         return cls(infiller, tokenizer, identity=files.identity, runtime=runtime)
 
     def _fill_groups(self, groups: list[Group]) -> list[list[list[Fill]]]:
-        """Encode some contexts together; answer the queries of each."""
+        """Encode a batch of contexts and fill the queries of each."""
         contexts = self._batch([group.queries[0] for group in groups])
         memory, *layers = self.remember(contexts.context, contexts.context_lengths)
         results = []
@@ -81,7 +81,7 @@ class CopyFiller(ContextFiller):
             own = slice(0, max(1, len(group.context)))
             both = tuple(tensor[at : at + 1, :, own].contiguous() for tensor in layers)
             seen = _Memory(memory[at : at + 1, own], both)
-            runtime = replace(self.runtime, progress=False)  # the bar counts contexts
+            runtime = replace(self.runtime, progress=False)  # the outer progress bar counts contexts
             results.append(in_batches(group.queries, self._answer(seen), length=text_length, runtime=runtime))
         return results
 
@@ -98,7 +98,7 @@ class CopyFiller(ContextFiller):
         return pair_batch(queries, mask_id=self.model.mask, pad_id=self.pad_id, device=self.device)
 
     def _readings(self, states: torch.Tensor, memory: _Memory, batch: PairBatch) -> PositionPredictions:
-        """Read predictions and gold tokens at the blanks, a few at a time."""
+        """Compute the predictions and the gold probabilities at the blanks, in steps to limit memory."""
         readings = PositionPredictions([], [], [], [])
         step = max(1, MOST_LOGITS // len(self.model.table))
         for start in range(0, len(batch.rows), step):
@@ -112,10 +112,10 @@ class CopyFiller(ContextFiller):
 def _read(
     readings: PositionPredictions, logits: torch.Tensor, choices: torch.Tensor, batch: PairBatch
 ) -> None:
-    """Read a mixture of a vocabulary, (N, V), and copies from the batch's only context, (N, 1 + C).
+    """Append the predictions of the mixture of vocabulary logits, (N, V), and copy choices, (N, 1 + C).
 
-    Only words of the context gain from copying: the vocabulary is looked through as it is, and the words of
-    the context are set right afterwards.
+    Copying changes only the probabilities of tokens in the context, so these are corrected separately,
+    without computing the full mixture. The batch must have a single context.
     """
     made = logits - (logits.logsumexp(dim=1) - choices[:, 0])[:, None]
     words, which = torch.unique(batch.context[0], return_inverse=True)
@@ -127,7 +127,7 @@ def _read(
     predicted = torch.where(best_here >= best.exp(), words[here], token)
     same = words[None] == batch.gold[:, None]
     gold = made.gather(1, batch.gold[:, None])[:, 0].exp() + (copies * same).sum(dim=1)
-    # Only of words outside the context does `made` say how probable they are.
+    # `made` is the final log-probability only for tokens outside the context.
     better = (made > gold.log()[:, None]).sum(dim=1) - (made[:, words] > gold.log()[:, None]).sum(dim=1)
     better += ((mixed > gold[:, None]) & ~same).sum(dim=1)
     readings.predicted.extend(predicted.tolist())

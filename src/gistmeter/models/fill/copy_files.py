@@ -1,4 +1,4 @@
-"""Copy infillers on disk: their own weights in half precision, and the name of their encoder."""
+"""Loads and saves copy infillers: the trained weights in half precision and the name of the encoder."""
 
 from pathlib import Path
 from typing import Any
@@ -16,21 +16,23 @@ def new_copy_infiller(base: str, layers: int, **config: object) -> tuple[CopyInf
     """Build an untrained infiller on an encoder.
 
     Args:
-        base: Name of the encoder, as `find_model` knows it.
-        layers: How many layers read the text.
-        **config: Overrides of the encoder's configuration.
+        base: The name of the encoder, as in `find_model`.
+        layers: The number of layers that read the text.
+        **config: Overrides for the configuration of the encoder.
 
     Returns:
-        The infiller, and its tokenizer.
+        The infiller and its tokenizer.
 
     Raises:
-        ModelNotFound: If there is no such encoder.
-        BadModel: If it is no BERT, or has fewer layers.
+        ModelNotFound: If the encoder does not exist.
+        BadModel: If the encoder is not a BERT, or has fewer layers.
     """
     files = find_model(base)
     facts = read_config(files)
     if facts["model_type"] != "bert" or not 1 <= layers <= int(facts["num_hidden_layers"]):
-        raise BadModel(f"{base} cannot be read from: it takes a BERT with at least {layers} layers")
+        raise BadModel(
+            f"{base} cannot be the encoder of a copy infiller; give a BERT with {layers} or more layers"
+        )
     tokenizer = load_tokenizer(files)
     encoder = load_weights(files, "AutoModel", tokenizer, **config)
     start, end, mask = (
@@ -40,7 +42,7 @@ def new_copy_infiller(base: str, layers: int, **config: object) -> tuple[CopyInf
 
 
 def save_copy_infiller(infiller: CopyInfiller, base: str, folder: Path) -> None:
-    """Save what was trained, in float16, with a `config.json` that names the encoder."""
+    """Save the trained weights in float16, with a `config.json` that names the encoder."""
     save_tuned(infiller, base, folder, kind=COPY_INFILLER, facts={"layers": len(infiller.layers)})
 
 
@@ -48,14 +50,16 @@ def load_copy_infiller(files: ModelFiles) -> tuple[CopyInfiller, Any]:
     """Load an infiller and its tokenizer.
 
     Raises:
-        ModelNotFound: If its encoder is not to be had.
-        BadModel: If a file is damaged, or the encoder is another one than it was trained on.
+        ModelNotFound: If the encoder is not available.
+        BadModel: If a file is damaged, or the encoder is not the one used in training.
     """
     facts = read_tuned(files, COPY_INFILLER)
     try:
         layers = int(facts["layers"])
     except (KeyError, TypeError, ValueError) as error:
-        raise BadModel(f"{files.folder / 'config.json'} lacks {error}") from error
+        raise BadModel(
+            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
+        ) from error
     infiller, tokenizer = new_copy_infiller(str(facts["base"]), layers)
     restore_tuned(infiller, files)
     return infiller.eval(), tokenizer

@@ -1,4 +1,4 @@
-"""From a state at a blank to a distribution over words: made up, or copied from the other text."""
+"""Copy head: predicts tokens at blanks from the vocabulary or by copying from the context."""
 
 import torch
 from torch import nn
@@ -9,15 +9,15 @@ FEATURES = 5
 
 
 class CopyHead(nn.Module):
-    """A mixture of a vocabulary and a pointer into the context, with one softmax for both choices.
+    """A mixture of a vocabulary distribution and a pointer into the context, with one softmax over both.
 
-    The pointer (See et al., 2017; the sentinel after Merity et al., 2017) scores each token of the context
-    by its state, and by whether it stands between the same neighbours as the blank does: what a copy head
-    would otherwise have to learn first.
+    The pointer (See et al., 2017; sentinel as in Merity et al., 2017) scores each token of the context by its
+    state and by whether it has the same neighboring tokens as the blank. The neighbor features speed up the
+    training of the head.
 
     Args:
-        width: d, of the states.
-        tokens: Size of the vocabulary.
+        width: The dimensions d of the states.
+        tokens: The size of the vocabulary.
     """
 
     def __init__(self, width: int, tokens: int) -> None:
@@ -37,16 +37,17 @@ class CopyHead(nn.Module):
     def forward(
         self, states: torch.Tensor, memory: torch.Tensor, batch: PairBatch, table: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the logits of the vocabulary, and the log-probabilities of where to copy from.
+        """Return the vocabulary logits and the log-probabilities of the copy choices.
 
         Args:
-            states: At the blanked tokens, (N, d).
-            memory: Of the contexts' tokens, (U, C, d).
+            states: States at the blanked tokens, (N, d).
+            memory: States of the context tokens, (U, C, d).
             batch: The queries.
             table: Embeddings of the vocabulary, (V, d).
 
         Returns:
-            (N, V), and (N, 1 + C): first the choice of the vocabulary, then of each token of the context.
+            Logits, (N, V), and log-probabilities, (N, 1 + C): first of the vocabulary (no copy), then of
+            copying each token of the context.
         """
         logits = nn.functional.linear(
             self.norm(nn.functional.gelu(self.transform(states))), table, self.bias
@@ -61,7 +62,7 @@ class CopyHead(nn.Module):
 
 
 def _pointed(queries: torch.Tensor, keys: torch.Tensor, sources: torch.Tensor) -> torch.Tensor:
-    """Return the dot product of each query, (N, d), with the keys, (U, C, d), of its own context: (N, C)."""
+    """Return the dot products, (N, C), of each query, (N, d), with the keys of its context, (U, C, d)."""
     if len(keys) == 1:
         return (queries @ keys[0].T).float()
     order = sources.argsort(stable=True)
@@ -72,11 +73,11 @@ def _pointed(queries: torch.Tensor, keys: torch.Tensor, sources: torch.Tensor) -
 
 
 def matches(batch: PairBatch) -> torch.Tensor:
-    """Tell, for each token of the context, which neighbours it shares with a blanked token.
+    """Compare the neighbors of each context token with those of each blanked token.
 
     Returns:
-        (N, C, 5): the same token before it, the same two, the same after it, the same two, the same on both
-        sides; all at the distances at which they stand from the blanked token.
+        Booleans, (N, C, 5): the same token before it, the same two tokens before it, the same token after it,
+        the same two tokens after it, the same token on both sides. Neighbors are compared at equal distances.
     """
     context = batch.context[batch.sources]
     places = torch.arange(context.shape[1], device=context.device)
@@ -92,11 +93,11 @@ def matches(batch: PairBatch) -> torch.Tensor:
 
 
 def gold_log_probability(logits: torch.Tensor, choices: torch.Tensor, batch: PairBatch) -> torch.Tensor:
-    """Return the log-probability of each gold token, (N,), made up or copied."""
+    """Return the log-probability of each gold token, (N,), generated or copied."""
     made = logits.log_softmax(dim=1).gather(1, batch.gold[:, None])[:, 0] + choices[:, 0]
     same = batch.context[batch.sources] == batch.gold[:, None]
     copied = choices[:, 1:].masked_fill(~same, -torch.inf).logsumexp(dim=1)
-    # No copy to be had: logaddexp of two finite numbers, so that its gradient is one, too.
+    # Clamp −∞ (no copy possible), so that the gradient of logaddexp is finite.
     return torch.logaddexp(made, copied.clamp(min=-80.0))
 
 
@@ -104,9 +105,9 @@ def mixed_probabilities(logits: torch.Tensor, choices: torch.Tensor, context: to
     """Return the distribution over the vocabulary, (N, V).
 
     Args:
-        logits: (N, V).
-        choices: (N, 1 + C).
-        context: The context of each blanked token, (N, C).
+        logits: Vocabulary logits, (N, V).
+        choices: Log-probabilities of the copy choices, (N, 1 + C).
+        context: The context token ids of each blanked token, (N, C).
     """
     made = logits.softmax(dim=1) * choices[:, :1].exp()
     return made.scatter_add(1, context, choices[:, 1:].exp())

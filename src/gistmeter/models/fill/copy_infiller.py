@@ -1,4 +1,4 @@
-"""A small model that fills blanks in one text of a pair from the other text, which it encodes only once."""
+"""Copy infiller: a small model that fills blanks in one text of a pair from the other text."""
 
 import copy
 from typing import Any
@@ -9,25 +9,27 @@ from torch.nn.functional import scaled_dot_product_attention
 
 from gistmeter.models.fill.copy_head import CopyHead
 from gistmeter.models.fill.pair_batch import PairBatch
+from gistmeter.models.run.types import Model
 
 IDENTITY_SHARE = 4.0
-"""How much a token's own embedding counts in the memory, beside its state: embeddings are short vectors."""
+"""Factor of the token embedding that is added to the projected state, because embeddings have small norms."""
 KeysAndValues = tuple[torch.Tensor, torch.Tensor]
 
 
 class CopyInfiller(nn.Module):
-    """A frozen encoder for contexts, a few layers that read the text with the blanks, and a copy head.
+    """A frozen context encoder, trainable layers that read the text with blanks, and a copy head.
 
-    The layers start as the encoder's first ones, with attention to the context added, which starts at
-    nothing. What is trained: the layers, the vector of a mask, the memory's projection and the head.
+    The layers are initialized from the first layers of the encoder, plus cross-attention to the context that
+    is initialized to zero. The layers, the mask embedding, the projection of the context states and the head
+    are trained.
 
     Args:
-        base: A BERT of transformers with absolute positions (MiniLM); its weights are not changed.
-        layers: How many layers read the text.
-        specials: Ids of the tokens that start a context, end it, and stand for a blank.
+        base: A transformers BERT with absolute positions (MiniLM); its weights are not changed.
+        layers: The number of layers that read the text.
+        specials: Ids of the start token, the end token and the mask token.
     """
 
-    def __init__(self, base: Any, *, layers: int, specials: tuple[int, int, int]) -> None:  # noqa: ANN401
+    def __init__(self, base: Model, *, layers: int, specials: tuple[int, int, int]) -> None:
         from transformers.models.bert import modeling_bert
 
         super().__init__()
@@ -36,7 +38,7 @@ class CopyInfiller(nn.Module):
         config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
         self.embeddings: Any = base.embeddings.requires_grad_(False)
         self.encoder: Any = base.encoder.requires_grad_(False)
-        layer_of: Any = modeling_bert.BertLayer  # has no types
+        layer_of: Any = modeling_bert.BertLayer  # transformers does not annotate its constructor
         self.layers: Any = nn.ModuleList(layer_of(config) for _ in range(layers))
         for at, origin in enumerate(base.encoder.layer[:layers]):
             layer: Any = self.layers[at]
@@ -58,20 +60,20 @@ class CopyInfiller(nn.Module):
         return weight
 
     def train(self, mode: bool = True) -> "CopyInfiller":
-        """Set the mode of what is trained; the frozen parts stay without dropout."""
+        """Set training mode for the trained parts; the frozen parts stay in evaluation mode."""
         super().train(mode)
         self.embeddings.train(False)
         self.encoder.train(False)
         return self
 
     def forward(self, batch: PairBatch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return what the copy head says of each blanked token: see `CopyHead.forward`."""
+        """Return the output of the copy head for each blanked token; see `CopyHead.forward`."""
         memory = self.remember(batch)
         states = self.read(batch, self.keys_and_values(memory))
         return self.point(states, memory, batch)
 
     def encode(self, batch: PairBatch) -> torch.Tensor:
-        """Return the frozen encoder's states of the contexts' tokens, (U, C, d), without gradients."""
+        """Return the frozen encoder's states of the context tokens, (U, C, d), without gradients."""
         with torch.no_grad():
             return self._encode(batch)
 
@@ -88,13 +90,13 @@ class CopyInfiller(nn.Module):
         return states[:, 1:-1]
 
     def remember(self, batch: PairBatch) -> torch.Tensor:
-        """Return what the layers and the head see of the contexts, (U, C, d)."""
+        """Return the context memory for the layers and the head, (U, C, d)."""
         own = self.embeddings.word_embeddings(batch.context)
         memory: torch.Tensor = self.memory_norm(self.memory(self.encode(batch)) + own * IDENTITY_SHARE)
         return memory
 
     def keys_and_values(self, memory: torch.Tensor) -> list[KeysAndValues]:
-        """Return each layer's keys and values of the contexts, (U, heads, C, d / heads)."""
+        """Return the cross-attention keys and values of each layer, (U, heads, C, d / heads)."""
         return [
             (
                 self._split(layer.crossattention.self.key(memory)),
@@ -104,7 +106,7 @@ class CopyInfiller(nn.Module):
         ]
 
     def read(self, batch: PairBatch, memory: list[KeysAndValues]) -> torch.Tensor:
-        """Return the states of the texts' tokens, (B, T, d)."""
+        """Return the states of the text tokens, (B, T, d)."""
         vectors = self.embeddings.word_embeddings(batch.text)
         vectors = torch.where(
             (batch.text == self.mask)[..., None], self.mask_vector.to(vectors.dtype), vectors
@@ -121,7 +123,7 @@ class CopyInfiller(nn.Module):
     def point(
         self, states: torch.Tensor, memory: torch.Tensor, batch: PairBatch
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Let the head choose, at the blanked tokens only."""
+        """Return the output of the head at the blanked tokens."""
         found: tuple[torch.Tensor, torch.Tensor] = self.head(
             states[batch.rows, batch.places], memory, batch, self.table
         )
@@ -129,13 +131,13 @@ class CopyInfiller(nn.Module):
 
     def _look(
         self,
-        attention: Any,  # noqa: ANN401
+        attention: Model,
         states: torch.Tensor,
         memory: KeysAndValues,
         hidden: torch.Tensor,
         owners: torch.Tensor,
     ) -> torch.Tensor:
-        """Attend to the contexts; texts that share the only one are read as one long text, without copies."""
+        """Attend to the contexts; if there is only one, concatenate the queries to avoid copies."""
         keys, values = memory
         queries = attention.self.query(states)
         shape = queries.shape
@@ -148,13 +150,13 @@ class CopyInfiller(nn.Module):
         return merged
 
     def _split(self, states: torch.Tensor) -> torch.Tensor:
-        """Share d dimensions out among the heads: (B, T, d) to (B, heads, T, d / heads)."""
+        """Split the dimensions among the heads: (B, T, d) to (B, heads, T, d / heads)."""
         return states.view(*states.shape[:2], self.heads, -1).transpose(1, 2)
 
 
 def _hidden(lengths: torch.Tensor, longest: int, like: torch.Tensor) -> torch.Tensor:
-    """Return what attention adds to its scores: a large negative number on padding, (B, 1, 1, longest)."""
+    """Return the additive attention mask, (B, 1, 1, longest): a large negative number for padding."""
     padding = torch.arange(longest, device=lengths.device) >= lengths[:, None]
-    # As many digits as the scores have, so that nothing is widened; under autocast, as few as products have.
+    # The precision of the attention scores, so that nothing is upcast: bf16 under autocast.
     kind = torch.bfloat16 if torch.is_autocast_enabled(like.device.type) else like.dtype
     return (padding * -1e4).to(kind)[:, None, None, :]

@@ -1,4 +1,4 @@
-"""A copy infiller in submodules that each backend can run: contexts, texts about one, and their blanks."""
+"""Splits a copy infiller into submodules that backends can run: contexts, texts and blanks."""
 
 from dataclasses import fields
 
@@ -10,10 +10,10 @@ from gistmeter.models.run.submodules import Tensors
 
 
 class Remember(torch.nn.Module):
-    """What layers and head see of contexts.
+    """Encodes contexts for the layers and the head.
 
     Args:
-        infiller: In evaluation mode.
+        infiller: The copy infiller, in evaluation mode.
     """
 
     def __init__(self, infiller: CopyInfiller) -> None:
@@ -25,19 +25,19 @@ class Remember(torch.nn.Module):
 
         Args:
             context: Token ids, (U, C).
-            lengths: Tokens of each context, (U,).
+            lengths: Number of tokens of each context, (U,).
         """
         memory = self.infiller.remember(_some(context=context, context_lengths=lengths))
         both = self.infiller.keys_and_values(memory)
         return memory, *(tensor for pair in both for tensor in pair)
 
     def extra_repr(self) -> str:
-        """Say what the weights do not."""
+        """Return the settings that are not weights, for the cache key of conversions."""
         return _facts(self.infiller)
 
 
 class ReadTexts(Remember):
-    """The states of texts that all ask about one context."""
+    """Computes the states of texts that share one context."""
 
     def forward(  # type: ignore[override] # another submodule of the same infiller
         self, text: torch.Tensor, lengths: torch.Tensor, context_length: torch.Tensor, *memory: torch.Tensor
@@ -46,15 +46,15 @@ class ReadTexts(Remember):
 
         Args:
             text: Token ids with masks in place of blanked tokens, (B, T).
-            lengths: Tokens of each text, (B,).
-            context_length: Tokens of the context, (1,).
+            lengths: Number of tokens of each text, (B,).
+            context_length: Number of tokens of the context, (1,).
             memory: Keys and values of the context, from `Remember`.
         """
         keys = memory[0]
         batch = _some(
             text=text,
             text_lengths=lengths,
-            context=keys[:, 0, :, 0],  # only its shape is looked at
+            context=keys[:, 0, :, 0],  # only its shape is used
             context_lengths=context_length,
             owners=torch.zeros_like(lengths),
         )
@@ -62,7 +62,7 @@ class ReadTexts(Remember):
 
 
 class Point(Remember):
-    """What the head chooses at blanked tokens of texts that all ask about one context."""
+    """Runs the copy head at the blanked tokens of texts that share one context."""
 
     def forward(  # type: ignore[override] # another submodule of the same infiller
         self,
@@ -73,13 +73,13 @@ class Point(Remember):
         neighbours: torch.Tensor,
         distances: torch.Tensor,
     ) -> Tensors:
-        """Return what `CopyHead.forward` does: (N, V) and (N, 1 + C).
+        """Return the output of `CopyHead.forward`: (N, V) and (N, 1 + C).
 
         Args:
-            states: At the blanked tokens, (N, d).
-            memory: Of the context, (1, C, d).
-            context: Its token ids, (1, C).
-            context_length: How many of them there are, (1,).
+            states: States at the blanked tokens, (N, d).
+            memory: Memory of the context, (1, C, d).
+            context: Token ids of the context, (1, C).
+            context_length: Number of tokens of the context, (1,).
             neighbours: See `PairBatch`, (N, 4).
             distances: See `PairBatch`, (N, 4).
         """
@@ -97,10 +97,10 @@ class Point(Remember):
 
 
 class CopyDummyInputs:
-    """Inputs for the submodules of an infiller.
+    """Creates dummy inputs for the submodules of an infiller.
 
     Args:
-        infiller: Whose sizes they have.
+        infiller: The copy infiller whose sizes the inputs have.
     """
 
     def __init__(self, infiller: CopyInfiller) -> None:
@@ -108,18 +108,18 @@ class CopyDummyInputs:
         self.heads, self.layers = infiller.heads, len(infiller.layers)
 
     def contexts(self, rows: int, tokens: int) -> Tensors:
-        """Inputs of `Remember`; also the first two of `ReadTexts`."""
+        """Return inputs for `Remember`; also the first two inputs of `ReadTexts`."""
         ids = torch.randint(0, self.tokens, (rows, tokens), generator=_seeded(rows))
         return ids, torch.arange(tokens - rows + 1, tokens + 1)
 
     def texts(self, rows: int, tokens: int) -> Tensors:
-        """Inputs of `ReadTexts`."""
+        """Return inputs for `ReadTexts`."""
         shape = (1, self.heads, 2 * tokens, self.width // self.heads)
         memory = [torch.randn(shape, generator=_seeded(at)) for at in range(2 * self.layers)]
         return *self.contexts(rows, tokens), torch.tensor([2 * tokens - 1]), *memory
 
     def blanks(self, rows: int, tokens: int) -> Tensors:
-        """Inputs of `Point`."""
+        """Return inputs for `Point`."""
         states = torch.randn(rows, self.width, generator=_seeded(rows))
         memory = torch.randn(1, tokens, self.width, generator=_seeded(tokens))
         context = torch.arange(tokens)[None]
@@ -129,7 +129,7 @@ class CopyDummyInputs:
 
 
 def _some(**given: torch.Tensor) -> PairBatch:
-    """Return a batch of which only some fields are looked at."""
+    """Return a batch in which only the given fields are set."""
     nothing = next(iter(given.values()))[:0]
     return PairBatch(**{field.name: given.get(field.name, nothing) for field in fields(PairBatch)})
 

@@ -1,4 +1,4 @@
-"""Which adapter fills the blanks, decided by a model's own configuration."""
+"""Selects the filler adapter from the configuration of a model."""
 
 from gistmeter.models.files.adapted import KIND as ADAPTED
 from gistmeter.models.files.adapted import load_adapted
@@ -11,15 +11,16 @@ from gistmeter.models.run.runtime import Runtime
 def load_filler(name: str, runtime: Runtime) -> Filler:
     """Load a model with the adapter of its family.
 
-    The project's own infiller says so; T5 and mT5 fill sentinels, other encoder-decoders (BART) predict at
-    the decoder's own positions, and everything else is a masked language model.
+    T5 and mT5 fill sentinel tokens, other encoder-decoders (BART) predict at the mask positions of the
+    decoder, and the project's copy infillers have their own adapter. All other models are loaded as masked
+    language models.
 
     Args:
         name: `gistmeter/fill`, a folder, or a Hub id such as `t5-base@REVISION`.
-        runtime: Where and how to run.
+        runtime: The device, the precision and the backend.
 
     Raises:
-        ModelNotFound: If there is no such model.
+        ModelNotFound: If the model does not exist.
         BadModel: If it cannot be loaded, or cannot fill blanks.
     """
     files = find_model(name)

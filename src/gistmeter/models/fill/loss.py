@@ -1,6 +1,6 @@
-"""How probable a filler finds the gold tokens of blanks, in a form that it can be trained by.
+"""Computes the training loss of fillers: the negative log-probability of the gold tokens.
 
-The same formats as in filling: what a filler is trained on is what a metric asks it.
+Training uses the same input formats as filling.
 """
 
 from collections.abc import Sequence
@@ -17,42 +17,44 @@ from gistmeter.models.fill.t5 import Seq2SeqFiller
 from gistmeter.models.run.batching import mask, pad
 
 NOTHING = -100
-"""What `cross_entropy` leaves out: padding."""
+"""The label that `cross_entropy` ignores, for padding."""
 
 Trainable = Seq2SeqFiller | MaskedFiller | AlignedFiller
 
 
 def trainable_filler(filler: Filler) -> Trainable:
-    """Return a filler as one whose weights can be trained on blanks.
+    """Return the filler if its weights can be trained on blanks.
 
     Raises:
-        BadModel: If it is of a kind that is trained otherwise.
-        UsageError: If it does not run on PyTorch.
+        BadModel: If the family of the filler is not supported.
+        UsageError: If the filler does not run on PyTorch.
     """
     if isinstance(filler, Trainable):
         if filler.runtime.engine != "torch":
             raise UsageError("training runs on PyTorch: build the filler with Runtime(backend='torch')")
         return filler
-    raise BadModel(f"{filler.identity} cannot be trained by this task; give a T5, a masked model or a BART")
+    raise BadModel(
+        f"{filler.identity} cannot be trained on blanks; give a T5, a masked language model or a BART"
+    )
 
 
 def gold_count(filler: Trainable, queries: Sequence[Query]) -> int:
-    """Return how many tokens `gold_loss` sums over."""
+    """Return the number of tokens that `gold_loss` sums over."""
     blanked = sum(len(gold_tokens(query)) for query in queries)
-    if isinstance(filler, Seq2SeqFiller):  # the sentinels, one more than blanks, and the end
+    if isinstance(filler, Seq2SeqFiller):  # one more sentinel than blanks, and the end token
         return blanked + sum(len(query.blanks) + 2 for query in queries)
     return blanked
 
 
 def gold_loss(filler: Trainable, queries: Sequence[Query]) -> torch.Tensor:
-    """Return −log p summed over the gold tokens, a number with a gradient.
+    """Return the sum of −log p over the gold tokens, as a scalar tensor with a gradient.
 
-    A model with masks is read at the masks alone, each predicted by itself. A T5 writes the gold text behind
-    its sentinels, and its sentinels and its end count, too (MaskEval, section 3.2).
+    For models with masks, the sum is over the masks, each predicted independently. For a T5, the target is
+    the gold text after the sentinels, and the sentinels and the end token count too (MaskEval, section 3.2).
 
     Args:
-        filler: Its model is run as it is: in training mode, with dropout.
-        queries: At least one; each must fit into the model's window.
+        filler: The filler; its model runs in its current mode, in training usually with dropout.
+        queries: At least one query; each must fit into the window of the model.
     """
     if isinstance(filler, Seq2SeqFiller):
         return _sentinel_loss(filler, queries)

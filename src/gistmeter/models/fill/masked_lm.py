@@ -1,11 +1,10 @@
-"""Filling by masked language models: one mask a gold sub-word, one pass, every mask predicted by itself.
+"""Fills blanks with masked language models: one mask per gold sub-word, all predicted in one pass.
 
-The number of masks tells the model how long the answer is: a length oracle, as in ClozE.
+The number of masks reveals the length of the gold text to the model (a length oracle), as in ClozE.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
@@ -17,14 +16,15 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Logits, States, state_rows, token_rows
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 
 HEADS = ("cls", "lm_head", "predictions")
-"""Where BERT, RoBERTa and ALBERT (and their kin) keep what turns states into logits."""
+"""Names of the submodule that maps states to logits, in BERT, RoBERTa, ALBERT and related models."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A query as the model reads it, and where its masks are."""
+    """The model input of a query and the positions of its masks."""
 
     ids: tuple[int, ...]
     types: tuple[int, ...]
@@ -32,33 +32,36 @@ class _Row:
 
 
 class MaskedFiller(Adapter):
-    """A masked language model: BERT, RoBERTa, XLM-R, MiniLM with its head, and their kin.
+    """Fills blanks with a masked language model: BERT, RoBERTa, XLM-R, MiniLM with a head, and others.
 
-    Text and context are joined in the tokenizer's own format for pairs, in the order the query says; a query
-    without context is read alone. The vocabulary is looked at where the masks are, nowhere else.
+    Text and context are joined in the pair format of the tokenizer, in the order given by the query. A query
+    without context is a single text. Logits are computed only at the masks.
 
     Args:
-        model: A masked language model of transformers.
-        tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model; the format, the window and the precision are added.
-        runtime: Where and how to run.
+        model: A transformers masked language model.
+        tokenizer: The fast tokenizer of the model.
+        identity: The name of the model in signatures; the format, the window and the precision are appended.
+        runtime: The device, the precision and the backend.
 
     Raises:
-        BadModel: If the model has a decoder, or its tokenizer no mask.
+        BadModel: If the model has a decoder, or its tokenizer has no mask token.
     """
 
     architecture = "AutoModelForMaskedLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if model.config.is_encoder_decoder or tokenizer.mask_token is None:
-            raise BadModel(f"{identity} is no masked language model")
+            raise BadModel(f"{identity} is not a masked language model; give a model such as BERT or RoBERTa")
         super().__init__(model, tokenizer, identity=identity, runtime=runtime)
         self.mask_id = self.vocabulary.id(tokenizer.mask_token)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
         self.window = window_of(model.base_model, tokenizer)
         example = token_rows(model.get_input_embeddings().num_embeddings, typed=self.typed)
-        head = next((getattr(model, name) for name in HEADS if hasattr(model, name)), None)
-        if head is None:  # a family whose head is elsewhere: the whole model, at all positions
+        submodules = dict(model.named_children())
+        head = next((submodules[name] for name in HEADS if name in submodules), None)
+        if head is None:  # the head has another name: compute the logits at all positions
             self.states = self.place(Logits(model), example)
             self.head: Head = torch.nn.Identity()
         else:
@@ -67,18 +70,20 @@ class MaskedFiller(Adapter):
         self.identity = f"{identity}/masked-gold-length/{self.window}/{self.runtime.precision}"
 
     def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to a query."""
+        """Return the number of tokens that the format adds to a query."""
         return self.vocabulary.added(2)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+        """Return one fill per blank for each query, in input order. Equal queries run once.
 
         Raises:
-            UsageError: If a query does not fit into the window.
+            UsageError: If a query exceeds the window.
         """
         longest = max(map(len, queries), default=0) + self.overhead(1)
         if self.window is not None and longest > self.window:
-            raise UsageError(f"a query of {longest} tokens does not fit into the window of {self.window}")
+            raise UsageError(
+                f"a query of {longest} tokens exceeds the window of {self.window} tokens; use shorter texts"
+            )
         return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
 
     def _forward(self, batch: list[Query]) -> list[list[Fill]]:
@@ -87,10 +92,10 @@ class MaskedFiller(Adapter):
         return fills_of(batch, read_positions(states, head, gold), self.decode)
 
     def read(self, queries: Sequence[Query]) -> tuple[torch.Tensor, Head]:
-        """Run the model once over all queries; filling and training both read it so.
+        """Run the model once on all queries, for filling and for training.
 
         Returns:
-            The states at all masks, shape (masks, dimensions), and what turns them into logits.
+            The states at all masks, shape (masks, dimensions), and the head that maps states to logits.
         """
         rows = [self._assemble(query) for query in queries]
         ids = [row.ids for row in rows]
@@ -105,5 +110,5 @@ class MaskedFiller(Adapter):
         text = masked_text(query, self.mask_id)
         second = bool(query.context) and query.context_first
         joined = self.vocabulary.join(*((query.context, text) if second else (text, query.context)))
-        start = joined.starts[int(second)]
+        start = joined.starts[1] if second else joined.starts[0]
         return _Row(joined.ids, joined.types, tuple(start + at for at in blanked(query)))

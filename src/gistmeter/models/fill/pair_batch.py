@@ -1,4 +1,4 @@
-"""Queries of a pair filler as tensors."""
+"""Batches of queries as tensors, for the copy infiller."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,26 +9,27 @@ from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.batching import pad
 
 NONE = -1
-"""Stands for a neighbour that a blank does not have."""
+"""Marks a missing neighbor of a blank."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairBatch:
-    """B queries with N blanked tokens in all, texts of at most T tokens, U contexts of at most C.
+    """A batch of B queries with N blanked tokens, texts of up to T tokens and U contexts of up to C tokens.
 
     Args:
         text: Token ids with masks in place of blanked tokens, (B, T).
-        text_lengths: Tokens of each text, (B,).
+        text_lengths: Number of tokens of each text, (B,).
         context: Token ids, (U, C).
-        context_lengths: Tokens of each context, (U,).
-        owners: The context of each text, (B,).
-        context_first: Whether the context stands before the text, (B,).
-        rows: The query of each blanked token, (N,).
-        places: Its position in the text, (N,).
-        gold: The token that stands there, (N,).
-        neighbours: The nearest two tokens before its blank and the nearest two after it, (N, 4): first and
-            second before, first and second after; -1 for none.
-        distances: How far each of them is, (N, 4): negative before, positive after.
+        context_lengths: Number of tokens of each context, (U,).
+        owners: The index of the context of each text, (B,).
+        context_first: Whether the context precedes the text, (B,).
+        rows: The index of the query of each blanked token, (N,).
+        places: The position of each blanked token in its text, (N,).
+        gold: The original token at that position, (N,).
+        neighbours: The two tokens before the blank and the two tokens after it, (N, 4): first and second
+            before, first and second after; -1 if there is none.
+        distances: The distance of each neighbor from the blanked token, (N, 4): negative before, positive
+            after.
     """
 
     text: torch.Tensor
@@ -45,17 +46,17 @@ class PairBatch:
 
     @property
     def sources(self) -> torch.Tensor:
-        """The context of each blanked token, (N,)."""
+        """The index of the context of each blanked token, (N,)."""
         return self.owners[self.rows]
 
     def at(self, part: slice) -> "PairBatch":
-        """Return the batch with only some of its blanked tokens."""
+        """Return the batch with a slice of its blanked tokens."""
         names = ("rows", "places", "gold", "neighbours", "distances")
         return replace(self, **{name: getattr(self, name)[part] for name in names})
 
 
 def pair_batch(queries: Sequence[Query], *, mask_id: int, pad_id: int, device: torch.device) -> PairBatch:
-    """Put queries into tensors. Every query has a blank."""
+    """Convert queries to tensors. Every query must have a blank."""
     texts, rows, places, gold = [], [], [], []
     neighbours: list[list[int]] = []
     distances: list[list[int]] = []
@@ -93,5 +94,5 @@ def pair_batch(queries: Sequence[Query], *, mask_id: int, pad_id: int, device: t
 
 
 def _at(text: Sequence[int], at: int, mask_id: int) -> int:
-    """Return the token at a place; none outside the text and under another mask."""
+    """Return the token at a position; `NONE` outside the text and at masked positions."""
     return text[at] if 0 <= at < len(text) and text[at] != mask_id else NONE

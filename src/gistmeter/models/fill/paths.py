@@ -1,9 +1,9 @@
-"""Whether a greedy prediction equals the gold text, decided from one teacher-forced pass.
+"""Determines from one teacher-forced pass whether a greedy prediction equals the gold text.
 
-The arg-max at each position of the gold text is what greedy decoding would choose, as long as it has chosen
-the gold tokens so far. Where it first leaves them, the text either ends (a sentinel or the end is predicted),
-or it cannot become the gold text any more, or it still may: other case, other sub-words. Only the last kind
-has to be decoded on.
+As long as greedy decoding follows the gold tokens, its choice is the arg-max at each position of the gold
+text. At the first different token there are three cases: the prediction ends (a sentinel or the end token),
+it can no longer equal the gold text, or it still can (different case or sub-words). Only the third case needs
+further decoding.
 """
 
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ from gistmeter.models.fill.positions import CUT, Decode, PositionPredictions, sa
 from gistmeter.models.fill.protocol import Fill
 
 MORE = 6
-"""How many tokens longer than the gold text a prediction may get."""
+"""Maximum number of tokens by which a prediction may exceed the gold text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What ends a prediction, and how it is compared.
+    """Rules for ending and comparing predictions.
 
     Args:
-        stops: Tokens that end a prediction: sentinels, the end of the text, padding.
-        decode: Turns token ids into text; what a sequence begins with decides what its text begins with.
+        stops: Tokens that end a prediction: sentinels, the end token, padding.
+        decode: Maps token ids to text; the text of a prefix must be a prefix of the text.
     """
 
     stops: frozenset[int]
@@ -30,13 +30,13 @@ class Rules:
 
 @dataclass(slots=True, eq=False)
 class Path:
-    """The greedy prediction of one blank, as far as it is known.
+    """The partial greedy prediction of one blank.
 
     Args:
-        row: Which sequence of the batch it belongs to.
-        prefix: What the decoder reads before the prediction.
-        gold: The tokens of the blank.
-        rules: What ends a text, and how tokens are decoded.
+        row: The index of its sequence in the batch.
+        prefix: The decoder input before the prediction.
+        gold: The gold tokens of the blank.
+        rules: Rules for ending and comparing predictions.
     """
 
     row: int
@@ -50,10 +50,10 @@ class Path:
     open: bool = True
 
     def follow(self, readings: PositionPredictions, start: int) -> None:
-        """Read the prediction off a teacher-forced pass, until it leaves the gold text or ends.
+        """Take the prediction from a teacher-forced pass, until it differs from the gold text or ends.
 
         Args:
-            readings: Of the pass.
+            readings: The predictions of the pass.
             start: The position that predicts the first token of the blank.
         """
         for at, gold in enumerate((*self.gold, None), start):
@@ -62,7 +62,7 @@ class Path:
                 return
 
     def add(self, token: int, probability: float) -> None:
-        """Take the next token of the prediction, and close the path if that decides it."""
+        """Add the next token of the prediction; close the path if the outcome is certain."""
         if token in self.rules.stops:
             self.matches = same_text(self.predicted, self.gold, self.rules.decode)
             self.open, self.complete = False, True
@@ -76,7 +76,7 @@ class Path:
         )
 
     def fill(self, readings: PositionPredictions, start: int) -> Fill:
-        """Return what is known of the blank, whose first token was predicted at position `start`."""
+        """Return the fill of the blank, whose first token was predicted at position `start`."""
         gold = slice(start, start + len(self.gold))
         return Fill(
             predicted=tuple(self.predicted),
@@ -89,11 +89,11 @@ class Path:
 
 
 def may_become(part: str, target: str) -> bool:
-    """Tell whether a text that begins so can still become the target, under lower-casing.
+    """Return whether a text that begins with `part` can still equal the target, ignoring case.
 
     >>> may_become("The", "there"), may_become("They", "there")
     (True, False)
     """
-    # How a sigma is lower-cased depends on whether more follows.
+    # The lowercase form of a sigma depends on its position in the word.
     begun, whole = (text.lower().replace("ς", "σ") for text in (part.rstrip(CUT), target))
     return whole.startswith(begun)

@@ -1,4 +1,4 @@
-"""What a model says at chosen positions, read from its vocabulary head a few positions at a time."""
+"""Computes the predictions of a model at given positions, in steps to limit memory."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from gistmeter.models.fill.protocol import Fill, Query
 Head = Callable[[torch.Tensor], torch.Tensor]
 Decode = Callable[[Sequence[int]], str]
 CUT = "\ufffd"
-"""What a character that was cut between two tokens is decoded to."""
+"""The decoded text of a character that is split between two tokens."""
 MOST_LOGITS = 2**24
-"""Numbers held at once: 64 MB in float32, whatever the size of the vocabulary."""
+"""Maximum number of logits in memory: 64 MB in float32, independent of the size of the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class PositionPredictions:
-    """What the model says at some positions; every list has one entry a position.
+    """Predictions of a model; each list has one entry per position.
 
     Args:
         predicted: The most probable token.
-        predicted_probabilities: Its probability.
-        gold_probabilities: Of the gold token.
-        gold_ranks: 1 + the number of tokens that are more probable than the gold one.
+        predicted_probabilities: The probability of the most probable token.
+        gold_probabilities: The probability of the gold token.
+        gold_ranks: The rank of the gold token: 1 + the number of more probable tokens.
     """
 
     predicted: list[int]
@@ -33,7 +33,7 @@ class PositionPredictions:
 
 
 def masked_text(query: Query, mask_id: int) -> tuple[int, ...]:
-    """Return the query's text with a mask in place of every token of its blanks."""
+    """Return the text of the query with every token in its blanks replaced by a mask."""
     text = list(query.text)
     for at in blanked(query):
         text[at] = mask_id
@@ -51,11 +51,11 @@ def gold_tokens(query: Query) -> list[int]:
 
 
 def read_positions(states: torch.Tensor, head: Head, gold: Sequence[int]) -> PositionPredictions:
-    """Read predictions and gold tokens at positions.
+    """Compute the predictions and the gold probabilities at positions.
 
     Args:
-        states: The model's last states at the positions, shape (positions, dimensions).
-        head: Turns states into logits, shape (positions, vocabulary).
+        states: Last hidden states at the positions, shape (positions, dimensions).
+        head: Maps states to logits, shape (positions, vocabulary).
         gold: The gold token at each position.
     """
     readings = PositionPredictions([], [], [], [])
@@ -72,14 +72,16 @@ def read_positions(states: torch.Tensor, head: Head, gold: Sequence[int]) -> Pos
         readings.gold_probabilities.extend((own[:, 0] - scale).exp().tolist())
         readings.gold_ranks.extend(((logits > own).sum(dim=-1) + 1).tolist())
         start += step
-        step = max(1, MOST_LOGITS // logits.shape[-1])  # known from the first position on
+        step = max(
+            1, MOST_LOGITS // logits.shape[-1]
+        )  # the size of the vocabulary is known after the first position
     return readings
 
 
 def same_text(predicted: Sequence[int], gold: Sequence[int], decode: Decode) -> bool:
-    """Tell whether tokens stand for the same text, under lower-casing.
+    """Return whether token sequences have the same text, ignoring case.
 
-    Tokens that stand for no text of their own (unknown words, parts of a character) must be the same tokens.
+    Sequences without text of their own (unknown words, parts of a character) must have the same tokens.
     """
     if tuple(predicted) == tuple(gold):
         return True
@@ -88,12 +90,12 @@ def same_text(predicted: Sequence[int], gold: Sequence[int], decode: Decode) -> 
 
 
 def fills_of(queries: Sequence[Query], readings: PositionPredictions, decode: Decode) -> list[list[Fill]]:
-    """Turn readings at the blanked tokens, each predicted by itself, into the fills of their queries.
+    """Group predictions of independently predicted tokens into the fills of their queries.
 
     Args:
-        queries: In the order of the readings.
-        readings: One a blanked token.
-        decode: Turns token ids into text.
+        queries: The queries, in the order of the predictions.
+        readings: The predictions, one per blanked token.
+        decode: Maps token ids to text.
     """
     results, at = [], 0
     for query in queries:

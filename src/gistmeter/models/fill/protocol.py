@@ -1,7 +1,8 @@
-"""Blanks in a text and what a language model fills them with: the words all fillers share.
+"""Defines the `Filler` protocol and its types: queries with blanks, and the predicted fills.
 
-Metrics cut texts and place blanks; a filler knows its family's format (sentinels, masks, decoder positions)
-and runs the model. The adapters are `models.fill.t5`, `models.fill.masked_lm` and `models.fill.bart`.
+Metrics tokenize texts and place blanks. A filler implements the input format of a model family (sentinels,
+masks, decoder positions) and runs the model. The adapters are `models.fill.t5`, `models.fill.masked_lm` and
+`models.fill.bart`.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,13 @@ from gistmeter.models.run.tokens import Tokens
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A text with blanks, and another text to fill them from. Token ids carry no special tokens.
+    """A text with blanks and a context to fill them from. Token ids contain no special tokens.
 
     Args:
-        text: The tokens of the text with the blanks, as they stand before blanking: they hold the gold ids.
-        blanks: (first token, one past the last) of each blank in `text`: in order, apart or touching,
-            not empty.
-        context: The tokens of the other text, already cut so that the whole fits into the window.
-        context_first: Whether the context stands before the text.
+        text: The original token ids of the text, including the gold tokens of the blanks.
+        blanks: Start and end (exclusive) of each blank in `text`: not empty, in order, not overlapping.
+        context: The token ids of the other text, truncated so that the query fits into the window.
+        context_first: Whether the context precedes the text.
     """
 
     text: tuple[int, ...]
@@ -34,17 +34,18 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """What a model put into one blank.
+    """The prediction of a model for one blank.
 
     Args:
-        predicted: Token ids of its greedy prediction. Where `complete` is False the model left the gold text
-            at the last of these ids and was not asked further, since no continuation could still match.
-        matches: Whether the greedy prediction, decoded, equals the gold text under lower-casing. A gold text
-            that decodes to nothing, or holds a part of a character, is matched by the same tokens only.
-        predicted_probabilities: Of each predicted token, given the tokens before it.
-        gold_probabilities: Of each gold token, given the gold tokens before it (or the masks).
-        gold_ranks: Rank of each gold token among the vocabulary, 1 for the most probable.
-        complete: Whether `predicted` is the whole prediction.
+        predicted: Token ids of the greedy prediction. If `complete` is False, decoding stopped after the last
+            of these ids, because no continuation can equal the gold text.
+        matches: Whether the decoded greedy prediction equals the gold text, ignoring case. If the gold text
+            decodes to nothing or contains part of a character, the tokens must be equal.
+        predicted_probabilities: The probability of each predicted token, given the tokens before it.
+        gold_probabilities: The probability of each gold token, given the gold tokens before it (or the
+            masks).
+        gold_ranks: The rank of each gold token in the vocabulary; 1 is the most probable.
+        complete: Whether `predicted` is the complete prediction.
     """
 
     predicted: tuple[int, ...]
@@ -60,27 +61,27 @@ class Filler(Protocol):
 
     @property
     def identity(self) -> str:
-        """What signatures call the model."""
+        """The name of the model in signatures."""
 
     @property
     def window(self) -> int | None:
-        """Most tokens of a query, or of each of its two texts, special ones included; None for no limit."""
+        """Maximum tokens of a query, or of each of its texts, special tokens included; None for no limit."""
 
     @property
     def separate_windows(self) -> bool:
-        """Whether text and context have a window each, so that a long text takes no room from its context."""
+        """Whether text and context have separate windows, so a long text does not shorten its context."""
 
     def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to text and context of a query with that many blanks.
+        """Return the number of tokens that the format adds to a query with the given number of blanks.
 
-        May be negative where a whole blank is replaced by one sentinel: count the blank's own tokens as kept.
+        Can be negative if one sentinel replaces a whole blank; count the tokens of the blank as kept.
         """
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens."""
+        """Tokenize texts without truncation and without special tokens."""
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text, special tokens left out."""
+        """Decode token ids without special tokens."""
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept."""
+        """Return one fill per blank for each query, in input order. Equal queries run once."""

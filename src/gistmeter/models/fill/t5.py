@@ -1,13 +1,12 @@
-"""Filling by encoder-decoders that were trained on sentinels: T5 and mT5.
+"""Fills blanks with encoder-decoders that were trained on sentinels: T5 and mT5.
 
-The encoder reads `text <sep> context </s>`, or the other way round, with `<extra_id_i>` for the i-th blank;
-the decoder writes `<extra_id_0> words <extra_id_1> words <extra_id_2>`. Nothing is generated where one pass
-over the gold text decides what greedy decoding would have written.
+The encoder reads `text <sep> context </s>`, or the reverse order, with `<extra_id_i>` for the i-th blank. The
+decoder generates `<extra_id_0> words <extra_id_1> words <extra_id_2>`. Tokens are generated step by step only
+if one teacher-forced pass on the gold text does not determine the result of greedy decoding.
 """
 
 import copy
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -22,35 +21,40 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.separator import SEPARATOR, give_mean_vector
 from gistmeter.models.run.submodules import state_rows, token_rows
 from gistmeter.models.run.tokens import NO_LIMIT
+from gistmeter.models.run.types import Model, Tokenizer
 
 SENTINELS = 100
 WINDOW = 512
-"""What T5 was trained on; its relative positions would reach further."""
+"""The input length in T5's training; relative positions allow longer inputs."""
 
 
 class Seq2SeqFiller(Adapter):
-    """A T5 or mT5 that fills blanks.
+    """Fills blanks with a T5 or mT5.
 
-    Of several blanks each is filled given the gold text of those before it, so that one pass decides all.
+    Each blank is predicted given the gold text of the blanks before it, so that one pass suffices for all.
 
     Args:
-        model: A language model of the T5 family, of transformers.
-        tokenizer: The fast tokenizer that belongs to it. If it has no `<sep>`, a copy of it gets one, and the
-            model the mean of all other tokens' vectors for it.
-        identity: What signatures call the model; the format, the window and the precision are added.
-        runtime: Where and how to run.
+        model: A transformers language model of the T5 family.
+        tokenizer: The fast tokenizer of the model. If it has no `<sep>` token, a copy with this token is
+            used, and its embedding in the model is set to the mean of all other embeddings.
+        identity: The name of the model in signatures; the format, the window and the precision are appended.
+        runtime: The device, the precision and the backend.
 
     Raises:
-        BadModel: If the model has no decoder, or its tokenizer no sentinels.
+        BadModel: If the model has no decoder, or its tokenizer has no sentinels.
     """
 
     architecture = "AutoModelForSeq2SeqLM"
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         if not model.config.is_encoder_decoder:
-            raise BadModel(f"{identity} is no encoder-decoder with sentinels")
+            raise BadModel(f"{identity} is not an encoder-decoder with sentinels; give a T5 or mT5 model")
         if tokenizer.eos_token is None or tokenizer.pad_token is None:
-            raise BadModel(f"the tokenizer of {identity} names no end or padding: save its whole folder")
+            raise BadModel(
+                f"the tokenizer of {identity} has no end or padding token; give the complete model folder"
+            )
         separated = with_separator(model, tokenizer)
         super().__init__(model, separated, identity=identity, runtime=runtime)
         self.sentinels = tuple(
@@ -58,8 +62,8 @@ class Seq2SeqFiller(Adapter):
         )
         self.separator = self.vocabulary.id(SEPARATOR)
         self.end = self.vocabulary.id(tokenizer.eos_token)
-        # The unknown token is special, but it stands for a piece of text: it ends nothing.
-        self.vocabulary.special |= set(self.sentinels)  # mT5's are not marked as special
+        # The unknown token is special, but it represents text, so it does not end a prediction.
+        self.vocabulary.special |= set(self.sentinels)  # mT5 does not mark them as special
         self.rules = Rules(self.vocabulary.special - {tokenizer.unk_token_id}, self.decode)
         limit = tokenizer.model_max_length
         self.window: int | None = limit if limit < NO_LIMIT else WINDOW
@@ -71,17 +75,17 @@ class Seq2SeqFiller(Adapter):
         self.identity = f"{identity}/{kind}/{self.window}/{self.runtime.precision}"
 
     def overhead(self, query_blanks: int) -> int:
-        """How many tokens the format adds to a query: the separator and the end; a blank only shrinks."""
+        """Return the number of added tokens: the separator and the end token; blanks add none."""
         return 2
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank. Equal queries run once; the order is kept.
+        """Return one fill per blank for each query, in input order. Equal queries run once.
 
         Raises:
-            UsageError: If a query has more blanks than there are sentinels.
+            UsageError: If a query has more blanks than sentinels.
         """
         if any(len(query.blanks) >= SENTINELS for query in queries):
-            raise UsageError(f"a query may have at most {SENTINELS - 1} blanks; blank fewer words a pass")
+            raise UsageError(f"a query can have at most {SENTINELS - 1} blanks; use fewer blanks per query")
         return in_batches(queries, self._forward, length=len, runtime=self.runtime, label="filling")
 
     def _forward(self, batch: list[Query]) -> list[list[Fill]]:
@@ -106,12 +110,12 @@ class Seq2SeqFiller(Adapter):
     def _paths(
         self, row: int, query: Query, target: tuple[int, ...], readings: PositionPredictions, at: int
     ) -> list[Path]:
-        """Follow the prediction of each blank of a query whose target's readings begin at `at`."""
+        """Return the path of each blank of a query; the predictions of its target begin at index `at`."""
         paths = []
         for start, (first, last) in zip(_first_positions(query, at), query.blanks, strict=True):
             path = Path(row, target[: start - at], query.text[first:last], self.rules)
             if start == at + 1 and readings.predicted[at] != self.sentinels[0]:
-                # Greedy decoding does not begin with the sentinel: what it says instead is its prediction.
+                # Greedy decoding does not begin with the sentinel, so its first token is the prediction.
                 path.prefix = ()
                 path.add(readings.predicted[at], readings.predicted_probabilities[at])
             else:
@@ -120,7 +124,7 @@ class Seq2SeqFiller(Adapter):
         return paths
 
     def _go_on(self, paths: list[Path], encoded: Encoded) -> None:
-        """Decode greedily where the teacher-forced pass could not decide."""
+        """Continue greedy decoding for paths that the teacher-forced pass leaves open."""
         while paths:
             inputs = [(*path.prefix, *path.predicted) for path in paths]
             states = self._decoder(inputs, encoded.rows([path.row for path in paths]), last=True)
@@ -130,7 +134,7 @@ class Seq2SeqFiller(Adapter):
             paths = [path for path in paths if path.open]
 
     def _input(self, query: Query) -> tuple[int, ...]:
-        """Return what the encoder reads."""
+        """Return the input ids of the encoder."""
         text: list[int] = []
         end = 0
         for sentinel, (start, after) in zip(self.sentinels, query.blanks, strict=False):
@@ -141,7 +145,7 @@ class Seq2SeqFiller(Adapter):
         return (*first, self.separator, *second, self.end)
 
     def _target(self, query: Query) -> tuple[int, ...]:
-        """Return what the decoder would write if it filled every blank with the gold text."""
+        """Return the decoder output in which every blank is filled with the gold text."""
         target: list[int] = []
         for sentinel, (start, end) in zip(self.sentinels, query.blanks, strict=False):
             target += [sentinel, *query.text[start:end]]
@@ -156,12 +160,12 @@ class Seq2SeqFiller(Adapter):
         """Return the decoder's states after its start token and after each token of each row.
 
         Args:
-            rows: What the decoder reads after its start token.
-            encoded: What the encoder made of the same rows.
-            last: Only the state after the last token of each row.
+            rows: The decoder input after the start token.
+            encoded: The encoder output of the same rows.
+            last: Whether to return only the state after the last token of each row.
 
         Returns:
-            Shape (states, dimensions), row by row.
+            States of shape (states, dimensions), row by row.
         """
         begun = [(self.model.config.decoder_start_token_id, *row) for row in rows]
         states = self.decoder(pad(begun, self.pad_id, self.device), encoded.states, encoded.attention)
@@ -175,14 +179,14 @@ class Seq2SeqFiller(Adapter):
         return found
 
 
-def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401
-    """Return a tokenizer that has the separator, and give the model a vector for it if it is new.
+def with_separator(model: Model, tokenizer: Tokenizer) -> Tokenizer:
+    """Return a tokenizer with the separator, and add its embedding to the model if the token is new.
 
-    The new vector is the mean of those of all other tokens, so that it is the same every time.
+    The new embedding is the mean of all other embeddings, so that it is deterministic.
 
     Args:
-        model: Changed in place where the tokenizer has no separator.
-        tokenizer: Returned as it is if it has one; else a copy is returned.
+        model: The model; changed in place if the tokenizer has no separator.
+        tokenizer: The tokenizer; returned unchanged if it has the separator, otherwise copied.
     """
     from transformers import AddedToken
 
@@ -198,7 +202,7 @@ def with_separator(model: Any, tokenizer: Any) -> Any:  # noqa: ANN401
 
 
 def _first_positions(query: Query, at: int) -> list[int]:
-    """Return the positions that predict the first token of each blank, in a target that begins at `at`."""
+    """Return the position that predicts the first token of each blank; the target begins at `at`."""
     starts = []
     for start, end in query.blanks:
         starts.append(at + 1)

@@ -1,51 +1,50 @@
-"""The submodules of a T5, computed as the library does, but without what it does again and again.
+"""Submodules of a T5 that compute the same values as transformers with less repeated work.
 
-*Encoder*: the library joins distances and padding in every layer, a number for each two tokens of each row
-and head. Here it is done once, which saves MaskEval a tenth of its time.
+*Encoder*: transformers combines the position bias and the padding mask in every layer, with one number per
+token pair, row and head. This module combines them once, which saves a tenth of the time of MaskEval.
 
-*Decoder*, over a few tokens and a long encoded text: the library projects every encoded token to a key and a
-value in every layer. For a handful of tokens it is cheaper to carry their queries through the projection of
-the keys, and the attended states through that of the values: q·(Wk h) = (Wkᵀ q)·h and
-Σ p (Wv h) = Wv (Σ p h), exactly.
+*Decoder*, for a few tokens and a long encoded text: transformers projects every encoded token to a key and a
+value in every layer. For a few tokens it is cheaper to apply the key projection to their queries and the
+value projection to the attended states: q·(Wk h) = (Wkᵀ q)·h and Σ p (Wv h) = Wv (Σ p h) hold exactly.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from gistmeter.models.run.submodules import DummyInputs, Tensors, token_rows
+from gistmeter.models.run.types import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """Texts after the encoder.
+    """Encoder output of a batch of texts.
 
     Args:
-        states: Shape (texts, longest, dimensions).
-        attention: 1 on tokens, 0 on padding, shape (texts, longest).
+        states: Encoder states, shape (texts, longest, dimensions).
+        attention: Attention mask, 1 for tokens and 0 for padding, shape (texts, longest).
     """
 
     states: torch.Tensor
     attention: torch.Tensor
 
     def rows(self, which: Sequence[int]) -> "Encoded":
-        """Return some of the texts."""
+        """Return the texts with the given indices."""
         index = torch.tensor(which, device=self.states.device)
         return Encoded(self.states[index], self.attention[index])
 
 
 class T5Encoder(torch.nn.Module):
-    """The last states of a T5 encoder in evaluation mode.
+    """Computes the last hidden states of a T5 encoder in evaluation mode.
 
     Args:
-        encoder: The encoder of a T5 or mT5 of transformers.
+        encoder: The encoder of a transformers T5 or mT5.
     """
 
-    def __init__(self, encoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, encoder: Model) -> None:
         super().__init__()
         self.encoder = encoder
 
@@ -53,14 +52,14 @@ class T5Encoder(torch.nn.Module):
         """Return the states, shape (texts, tokens, dimensions).
 
         Args:
-            ids: Shape (texts, tokens).
-            attention: 1 on tokens, 0 on padding, of the same shape.
+            ids: Input ids, shape (texts, tokens).
+            attention: Attention mask of the same shape, 1 for tokens and 0 for padding.
         """
         states: torch.Tensor = self.encoder.embed_tokens(ids)
         padding = (attention == 0)[:, None, None, :]
         for block in self.encoder.block:
             itself, feed_forward = block.layer
-            if itself.SelfAttention.has_relative_attention_bias:  # T5's first layer; each layer of UMT5
+            if itself.SelfAttention.has_relative_attention_bias:  # the first layer of T5, each layer of UMT5
                 bias = _bias(itself.SelfAttention, ids.shape[1], padding)
             states = states + _attend(itself.SelfAttention, itself.layer_norm(states), bias)
             states = feed_forward(states)
@@ -69,13 +68,13 @@ class T5Encoder(torch.nn.Module):
 
 
 class T5Decoder(torch.nn.Module):
-    """The last states of a T5 decoder in evaluation mode.
+    """Computes the last hidden states of a T5 decoder in evaluation mode.
 
     Args:
-        decoder: The decoder of a T5 or mT5 of transformers.
+        decoder: The decoder of a transformers T5 or mT5.
     """
 
-    def __init__(self, decoder: Any) -> None:  # noqa: ANN401
+    def __init__(self, decoder: Model) -> None:
         super().__init__()
         self.decoder = decoder
 
@@ -83,9 +82,10 @@ class T5Decoder(torch.nn.Module):
         """Return the states, shape (texts, tokens, dimensions).
 
         Args:
-            ids: What it reads, its start token included, shape (texts, tokens); padding on the right.
-            encoded: The texts that it reads about, shape (texts, longest, dimensions).
-            attention: 1 on their tokens, 0 on padding, shape (texts, longest).
+            ids: Input ids including the start token, shape (texts, tokens), padded on the right.
+            encoded: Encoder states, shape (texts, longest, dimensions).
+            attention: Attention mask of the encoder input, 1 for tokens and 0 for padding, shape (texts,
+                longest).
         """
         tokens = ids.shape[1]
         states: torch.Tensor = self.decoder.embed_tokens(ids)
@@ -103,37 +103,38 @@ class T5Decoder(torch.nn.Module):
 
 
 class T5Head(torch.nn.Module):
-    """From the decoder's states to logits.
+    """Maps decoder states to logits.
 
     Args:
-        model: A language model of the T5 family, of transformers.
+        model: A transformers language model of the T5 family.
     """
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401
+    def __init__(self, model: Model) -> None:
         super().__init__()
         config = model.config
         self.table = model.get_output_embeddings()
-        # T5 scales the states before a head that shares the embedding table; others have no such setting.
+        # T5 scales the states if the head shares the embedding table; later models set it in the
+        # configuration.
         tied = config.model_type == "t5" and config.tie_word_embeddings
         scaled = getattr(config, "scale_decoder_outputs", tied)
         self.scale = config.d_model**-0.5 if scaled else 1.0
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """Turn states, shape (states, dimensions), into logits, (states, vocabulary)."""
+        """Return the logits, shape (states, vocabulary), of states of shape (states, dimensions)."""
         logits: torch.Tensor = self.table(states * self.scale)
         return logits
 
     def extra_repr(self) -> str:
-        """Say what the weights do not."""
+        """Return the settings that are not weights, for the cache key of conversions."""
         return f"scale={self.scale}"
 
 
 def decoder_rows(vocabulary: int, width: int) -> DummyInputs:
-    """Return what makes inputs for a decoder: ids, states of a longer text, and the text's attention mask.
+    """Return a function that creates decoder inputs: ids, encoder states and their attention mask.
 
     Args:
-        vocabulary: How many ids there are.
-        width: Dimensions of the states.
+        vocabulary: The size of the vocabulary.
+        width: The dimensions of the states.
     """
     return partial(_decoder_rows, vocabulary, width)
 
@@ -145,19 +146,19 @@ def _decoder_rows(vocabulary: int, width: int, rows: int, tokens: int) -> Tensor
     return ids, torch.randn(*attention.shape, width, generator=generator), attention
 
 
-def _bias(attention: Any, tokens: int, hidden: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
-    """Return what T5 adds by distance, -∞ where hidden, shape (texts or 1, heads, tokens, tokens)."""
+def _bias(attention: Model, tokens: int, hidden: torch.Tensor) -> torch.Tensor:
+    """Return the position bias, −∞ where hidden, shape (texts or 1, heads, tokens, tokens)."""
     bias: torch.Tensor = attention.compute_bias(tokens, tokens)
     return bias.masked_fill(hidden, -torch.inf)
 
 
-def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:  # noqa: ANN401
-    """Let tokens attend to each other.
+def _attend(attention: Model, states: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    """Compute self-attention.
 
     Args:
-        attention: Holds the projections q, k, v and o.
-        states: Shape (texts, tokens, dimensions).
-        bias: From `_bias`; added instead of scaling.
+        attention: A module with the projections q, k, v and o.
+        states: Input states, shape (texts, tokens, dimensions).
+        bias: Output of `_bias`, added to the unscaled scores.
     """
     shape = (*states.shape[:2], bias.shape[1], -1)
     queries = attention.q(states).view(shape).transpose(1, 2)
@@ -169,18 +170,18 @@ def _attend(attention: Any, states: torch.Tensor, bias: torch.Tensor) -> torch.T
 
 
 def _attend_folded(
-    attention: Any,  # noqa: ANN401
+    attention: Model,
     states: torch.Tensor,
     encoded: torch.Tensor,
     padding: torch.Tensor,
 ) -> torch.Tensor:
-    """Let tokens attend to an encoded text.
+    """Compute cross-attention to an encoded text with folded projections; see the module docstring.
 
     Args:
-        attention: Holds the projections q, k, v and o.
-        states: Shape (texts, tokens, dimensions).
-        encoded: Shape (texts, longest, dimensions).
-        padding: True on the padding of `encoded`, shape (texts, 1, longest).
+        attention: A module with the projections q, k, v and o.
+        states: Input states, shape (texts, tokens, dimensions).
+        encoded: Encoder states, shape (texts, longest, dimensions).
+        padding: True for the padding of `encoded`, shape (texts, 1, longest).
     """
     texts, tokens, width = states.shape
     heads = attention.n_heads

@@ -1,1 +1,1 @@
-"""Models that rate texts."""
+"""Text regressors, and language models for the baselines."""

@@ -1,20 +1,20 @@
-"""The encoder of SUM-QE's own baseline: stacked bidirectional GRUs with self-attention (section 4.2)."""
+"""Encoder of the SUM-QE baseline: stacked bidirectional GRUs with self-attention (section 4.2)."""
 
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 
 class BiGru(torch.nn.Module):
-    """Sums context-aware token vectors, each weighted by its attention: h = Σ a_i h_i.
+    """Computes the attention-weighted sum of contextual token vectors: h = Σ a_i h_i.
 
-    The paper's word vectors are GloVe's; here they are the frozen token embeddings of another model, whose
-    tokenizer comes with them.
+    The paper uses GloVe word vectors; this class uses the frozen token embeddings of another model with its
+    tokenizer.
 
     Args:
-        embeddings: A table of token vectors, shape (vocabulary, dimensions); frozen.
-        hidden: Width of each direction.
-        layers: How many are stacked; from the second on, each adds to what the one below it says.
-        dropout: Share of the numbers that is dropped in training, between layers.
+        embeddings: The frozen token embeddings, shape (vocabulary, dimensions).
+        hidden: The width of each direction.
+        layers: The number of stacked layers, with residual connections from the second layer on.
+        dropout: The dropout rate between layers in training, from 0 to 1.
     """
 
     def __init__(

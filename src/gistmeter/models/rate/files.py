@@ -1,4 +1,4 @@
-"""Regressors on disk: what training changed, in half precision, and the name of the encoder it builds on."""
+"""Loads and saves regressors: the trained weights in half precision and the name of the encoder."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -12,27 +12,28 @@ from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, 
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.regressor import FirstState, Flavour, QualityRegressor
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model
 
 QUALITY_REGRESSOR = "gistmeter-rater"
-"""What the configuration of a regressor says."""
+"""The `model_type` in the configuration of a regressor."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegressorPlan:
-    """How a regressor is built.
+    """The architecture of a regressor.
 
     Args:
-        qualities: What it rates, in order.
-        flavour: `s1` has an encoder and a head for each quality, `m1` one encoder and one head, `m5` one
-            encoder and a head for each.
-        encoder: `transformer`, or `bigru` on the token embeddings of `base`.
-        layers: Of a transformer, how many layers are trained, counted from the top, the embeddings frozen;
-            0 trains all of it, as the paper does. Of a `bigru`, how many there are.
-        window: Most tokens that it reads at once; less if the base has less room.
-        hidden: Width of each direction of a `bigru`.
+        qualities: The names of the qualities, in output order.
+        flavour: `s1` has one encoder and one head per quality, `m1` one encoder and one head for all
+            qualities, `m5` one encoder and one head per quality.
+        encoder: `transformer`, or `bigru` on the token embeddings of the base model.
+        layers: For a transformer, the number of trained layers from the top, with frozen embeddings; 0 trains
+            all weights, as in the paper. For a `bigru`, the number of layers.
+        window: Maximum number of input tokens; reduced to the window of the base model.
+        hidden: The width of each direction of a `bigru`.
 
     Raises:
-        UsageError: If there is no such flavour or encoder, or a number is out of range.
+        UsageError: If the flavour or the encoder is unknown, or a number is out of range.
     """
 
     qualities: Sequence[str]
@@ -46,8 +47,14 @@ class RegressorPlan:
         for name, choices in (("flavour", get_args(Flavour)), ("encoder", ("transformer", "bigru"))):
             if getattr(self, name) not in choices:
                 raise UsageError(f"model.{name}={getattr(self, name)}: choose one of {', '.join(choices)}")
-        if self.layers < (self.encoder == "bigru") or self.window < 8 or self.hidden < 1:
-            raise UsageError("model: a bigru needs layers, all others 0 or more; window at least 8, hidden 1")
+        least = 1 if self.encoder == "bigru" else 0
+        if self.layers < least:
+            raise UsageError(f"model.layers={self.layers}: give {least} or more for encoder={self.encoder}")
+        if self.window < 8 or self.hidden < 1:
+            raise UsageError(
+                f"model.window={self.window}, model.hidden={self.hidden}: "
+                "give a window of 8 or more and a hidden width of 1 or more"
+            )
 
 
 def new_regressor(
@@ -56,17 +63,17 @@ def new_regressor(
     """Build an untrained regressor.
 
     Args:
-        base: Name of the encoder, as `find_model` knows it.
-        plan: How.
-        seed: Of what it begins with where nothing is given.
-        **config: Overrides of the encoder's configuration.
+        base: The name of the encoder, as in `find_model`.
+        plan: The architecture.
+        seed: The random seed of the initial weights.
+        **config: Overrides for the configuration of the encoder.
 
     Returns:
-        The regressor, the encoder's tokenizer, and the plan with the window that the encoder has.
+        The regressor, the tokenizer of the encoder, and the plan with the actual window.
 
     Raises:
-        ModelNotFound: If there is no such encoder.
-        BadModel: If it cannot be trained as asked.
+        ModelNotFound: If the encoder does not exist.
+        BadModel: If the encoder does not have the layers to train.
     """
     files = find_model(base)
     tokenizer = load_tokenizer(files)
@@ -88,7 +95,7 @@ def new_regressor(
 
 
 def facts_of(plan: RegressorPlan) -> dict[str, object]:
-    """Return what `save_tuned` has to write down of a plan."""
+    """Return the plan as values for `save_tuned`."""
     return asdict(plan)
 
 
@@ -96,33 +103,35 @@ def load_regressor(files: ModelFiles) -> tuple[QualityRegressor, Any, RegressorP
     """Load a regressor, its tokenizer and its plan.
 
     Raises:
-        ModelNotFound: If its encoder is not to be had.
-        BadModel: If it is another kind of model, a file is damaged, or the encoder is another one than it
-            was trained on.
+        ModelNotFound: If the encoder is not available.
+        BadModel: If the model is of another kind, a file is damaged, or the encoder is not the one used in
+            training.
     """
     facts = read_tuned(files, QUALITY_REGRESSOR)
     try:
         known = {field.name: facts[field.name] for field in fields(RegressorPlan)}
         plan = RegressorPlan(**{**known, "qualities": tuple(map(str, known["qualities"]))})
     except (KeyError, TypeError, UsageError) as error:
-        raise BadModel(f"{files.folder / 'config.json'} does not describe a regressor: {error}") from error
+        raise BadModel(
+            f"{files.folder / 'config.json'} does not describe a regressor ({error}); train it again"
+        ) from error
     regressor, tokenizer, plan = new_regressor(str(facts["base"]), plan)
     restore_tuned(regressor, files)
     return regressor.eval(), tokenizer, plan
 
 
 def joined(regressors: Sequence[QualityRegressor]) -> QualityRegressor:
-    """Make one S-1 regressor of regressors that rate one quality each."""
+    """Combine single-quality regressors into one S-1 regressor."""
     width = regressors[0].heads[0].in_features
     if not isinstance(width, int):
-        raise TypeError("a head without a width")
+        raise TypeError("the head of the first regressor has no width")
     whole = QualityRegressor([one.encoders[0] for one in regressors], width, [1] * len(regressors))
     whole.heads = torch.nn.ModuleList(one.heads[0] for one in regressors)
     return whole
 
 
-def _encoder(model: Any, plan: RegressorPlan, base: str) -> torch.nn.Module:  # noqa: ANN401
-    """Freeze what is not trained: the pooler, which nothing reads, and what lies below the top layers."""
+def _encoder(model: Model, plan: RegressorPlan, base: str) -> torch.nn.Module:
+    """Build the encoder; freeze the unused pooler and the layers below the trained ones."""
     if plan.encoder == "bigru":
         table = model.get_input_embeddings().weight.detach()
         return BiGru(table, hidden=plan.hidden, layers=plan.layers)
@@ -132,7 +141,9 @@ def _encoder(model: Any, plan: RegressorPlan, base: str) -> torch.nn.Module:  # 
         layers = getattr(getattr(model, "encoder", None), "layer", None)
         if layers is None or plan.layers > len(layers):
             there = "no list of layers" if layers is None else f"{len(layers)} layers"
-            raise BadModel(f"{base} has {there}, so layers={plan.layers} of it cannot be trained")
+            raise BadModel(
+                f"{base} has {there}; layers={plan.layers} is not possible: use fewer layers, or 0 for all"
+            )
         for layer in layers[-plan.layers :]:
             layer.requires_grad_(True)
     return FirstState(model)

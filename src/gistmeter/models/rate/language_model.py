@@ -1,7 +1,7 @@
-"""How probable language models find each token of a text, and each sentence after the one before it."""
+"""Computes token probabilities and next-sentence probabilities with language models."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from gistmeter.models.run.backend import check_finite
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import window_of
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Ids, Vocabulary
 
 FloatArray = NDArray[np.float64]
@@ -19,21 +20,21 @@ Kind = Literal["causal", "unmasked"]
 
 
 class TokenModel:
-    """A language model that sees a whole text, or what stands before each token.
+    """Computes the probability of each token of a text.
 
     Args:
-        model: From `AutoModelForCausalLM` or `AutoModelForMaskedLM`.
-        tokenizer: The fast tokenizer that belongs to it.
-        kind: `causal` predicts each token from those before it (GPT-2); `unmasked` reads a masked model's
-            probability of a token that it sees, as the authors' code for BERT does.
-        identity: What signatures call the model.
-        runtime: Where and how to run.
+        model: A model from `AutoModelForCausalLM` or `AutoModelForMaskedLM`.
+        tokenizer: The fast tokenizer of the model.
+        kind: `causal` predicts each token from the tokens before it (GPT-2). `unmasked` reads the probability
+            of each token from a masked language model without masking it, as in the authors' code for BERT.
+        identity: The name of the model in signatures; the kind and the precision are appended.
+        runtime: The device, the precision and the backend.
     """
 
     def __init__(
         self,
-        model: Any,  # noqa: ANN401 - transformers' classes are untyped
-        tokenizer: Any,  # noqa: ANN401
+        model: Model,
+        tokenizer: Tokenizer,
         *,
         kind: Kind,
         identity: str,
@@ -55,7 +56,7 @@ class TokenModel:
         """Load a model by name: a folder or a Hub id, such as `gpt2@REVISION`.
 
         Raises:
-            ModelNotFound: If there is no such model.
+            ModelNotFound: If the model does not exist.
             BadModel: If it cannot be loaded, or is of another kind.
         """
         files = find_model(name)
@@ -65,7 +66,7 @@ class TokenModel:
         return cls(model, tokenizer, kind=kind, identity=files.identity, runtime=runtime)
 
     def log2(self, texts: Sequence[str]) -> list[FloatArray]:
-        """Return log2 of the probability of each token, shape (tokens,); long texts are cut."""
+        """Return the log2 probability of each token, shape (tokens,); long texts are truncated."""
         room = (self.window or 10**9) - 1 - len(self.end)
         rows = [(self.start, *tokens.ids[:room], *self.end) for tokens in self.vocabulary.tokenize(texts)]
         return in_batches(rows, self._forward, length=len, runtime=self.runtime, label="reading")
@@ -82,16 +83,18 @@ class TokenModel:
 
 
 class NextSentenceModel:
-    """BERT, asked whether a sentence follows another.
+    """Computes the probability that a sentence follows another, with BERT's next-sentence head.
 
     Args:
-        model: From `AutoModelForNextSentencePrediction`.
-        tokenizer: The fast tokenizer that belongs to it.
-        identity: What signatures call the model.
-        runtime: Where and how to run.
+        model: A model from `AutoModelForNextSentencePrediction`.
+        tokenizer: The fast tokenizer of the model.
+        identity: The name of the model in signatures; the precision is appended.
+        runtime: The device, the precision and the backend.
     """
 
-    def __init__(self, model: Any, tokenizer: Any, *, identity: str, runtime: Runtime | None = None) -> None:  # noqa: ANN401
+    def __init__(
+        self, model: Model, tokenizer: Tokenizer, *, identity: str, runtime: Runtime | None = None
+    ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
         self.model = model.eval().to(self.device, self.runtime.torch_dtype())
@@ -104,8 +107,8 @@ class NextSentenceModel:
         """Load a model by name: a folder or a Hub id, such as `bert-base-uncased@REVISION`.
 
         Raises:
-            ModelNotFound: If there is no such model.
-            BadModel: If it cannot be loaded, or was not trained on next sentences.
+            ModelNotFound: If the model does not exist.
+            BadModel: If it cannot be loaded, or has no next-sentence head.
         """
         files = find_model(name)
         tokenizer = load_tokenizer(files)
@@ -113,7 +116,7 @@ class NextSentenceModel:
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def log2(self, pairs: Sequence[tuple[str, str]]) -> FloatArray:
-        """Return log2 p(second | first) of pairs of sentences, shape (pairs,); long ones are cut alike."""
+        """Return log2 p(second | first) of sentence pairs, shape (pairs,); both texts have the same limit."""
         tokens = self.vocabulary.tokenize([text for pair in pairs for text in pair])
         room = ((self.window or 10**9) - self.vocabulary.added(2)) // 2
         rows = [
@@ -134,11 +137,11 @@ class NextSentenceModel:
             attention_mask=mask(ids, self.device),
         ).logits
         check_finite(logits)
-        # The first of BERT's two answers is "it follows".
+        # The first output of BERT's head means "the sentence follows".
         said: list[float] = (logits.float().log_softmax(dim=-1)[:, 0] / np.log(2)).tolist()
         return said
 
 
 def _precision(runtime: Runtime) -> str:
-    """Return what signatures say: PyTorch runs these models, whatever else is installed."""
+    """Return the precision in signatures; these models always run on PyTorch."""
     return "bf16" if runtime.torch_dtype() == torch.bfloat16 else "fp32"

@@ -1,9 +1,11 @@
-"""SUM-QE's network: encoders, and a linear regressor for each quality (Xenouleas et al., 2019)."""
+"""SUM-QE model: encoders with a linear regressor per quality (Xenouleas et al., 2019)."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import torch
+
+from gistmeter.models.run.types import Model
 
 Flavour = Literal["s1", "m1", "m5"]
 
@@ -12,11 +14,11 @@ class QualityRegressor(torch.nn.Module):
     """Encoders E and regressors R (equations 1 to 4).
 
     Args:
-        encoders: Modules from token ids and their attention mask to vectors h, shape (rows, width): one that
-            all heads share, or one for each head.
-        width: Of h.
-        sizes: How many qualities each head gives: one head of five is M-1, five heads of one are M-5, and
-            with an encoder each S-1.
+        encoders: Modules that map token ids and their attention mask to vectors h, shape (rows, width): one
+            encoder for all heads, or one per head.
+        width: The width of h.
+        sizes: The number of outputs of each head. One head with five outputs is M-1; five heads with one
+            output are M-5, or S-1 if each head has its own encoder.
     """
 
     def __init__(self, encoders: Sequence[torch.nn.Module], width: int, sizes: Sequence[int]) -> None:
@@ -25,19 +27,19 @@ class QualityRegressor(torch.nn.Module):
         self.heads = torch.nn.ModuleList(torch.nn.Linear(width, size) for size in sizes)
 
     def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
-        """Return one number a row and quality, shape (rows, qualities)."""
+        """Return one value per row and quality, shape (rows, qualities)."""
         texts = [encoder(ids, attention) for encoder in self.encoders]
         return torch.cat([head(texts[at % len(texts)]) for at, head in enumerate(self.heads)], dim=1)
 
 
 class FirstState(torch.nn.Module):
-    """A bidirectional language model, of which the state of the first token, [CLS], stands for the text.
+    """Encodes a text as the last hidden state of its first token, [CLS].
 
     Args:
-        encoder: Any encoder of transformers with a `last_hidden_state`; its pooler is not used.
+        encoder: A transformers encoder with a `last_hidden_state`; its pooler is not used.
     """
 
-    def __init__(self, encoder: Any) -> None:  # noqa: ANN401 - transformers' classes are untyped
+    def __init__(self, encoder: Model) -> None:
         super().__init__()
         self.encoder = encoder
 

@@ -1,8 +1,7 @@
-"""Text regressors: an encoder makes a vector, and linear heads read qualities off it (SUM-QE, figure 2)."""
+"""Text regressors: an encoder and linear heads that predict qualities (SUM-QE, figure 2)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,27 +13,29 @@ from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import token_rows
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.models.run.vocabulary import Ids, Vocabulary
 
 FloatArray = NDArray[np.float32]
 
 
 class TextRegressor:
-    """A regressor with its tokenizer, ready to rate.
+    """Rates texts with a regressor and its tokenizer.
 
     Args:
-        regressor: In evaluation mode.
-        tokenizer: The fast tokenizer that belongs to its encoder.
-        qualities: What the regressor's numbers mean, in their order.
-        window: Most tokens of a row, special ones included.
-        identity: What signatures call the model; window and precision are added.
-        runtime: Where and how to run; of `int8` it makes `fp32`, and says so in its identity.
+        regressor: The regressor, in evaluation mode.
+        tokenizer: The fast tokenizer of the encoder.
+        qualities: The names of the regressor outputs, in order.
+        window: Maximum number of tokens per row, special tokens included.
+        identity: The name of the model in signatures; the window and the precision are appended.
+        runtime: The device, the precision and the backend. `int8` is replaced by `fp32`, also in the
+            identity.
     """
 
     def __init__(
         self,
         regressor: QualityRegressor,
-        tokenizer: Any,  # noqa: ANN401
+        tokenizer: Tokenizer,
         *,
         qualities: Sequence[str],
         window: int,
@@ -42,7 +43,7 @@ class TextRegressor:
         runtime: Runtime | None = None,
     ) -> None:
         wanted = runtime or Runtime()
-        # 8 bits moved the shipped regressor's correlation with people by .04.
+        # int8 changes the correlation of the bundled regressor with human judgments by .04.
         self.runtime = replace(wanted, dtype="fp32") if wanted.dtype == "int8" else wanted
         self.device = self.runtime.torch_device()
         self.regressor = regressor
@@ -56,11 +57,11 @@ class TextRegressor:
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None) -> "TextRegressor":
-        """Load a regressor by name: one that ships, or a folder.
+        """Load a regressor by name: a bundled one, or a folder.
 
         Raises:
-            ModelNotFound: If there is no such regressor, or its encoder is not to be had.
-            BadModel: If it is another kind of model, or damaged.
+            ModelNotFound: If the regressor does not exist, or its encoder is not available.
+            BadModel: If the model is of another kind, or damaged.
         """
         from gistmeter.models.rate.files import load_regressor
 
@@ -76,28 +77,28 @@ class TextRegressor:
         )
 
     def tokenize(self, sentences: Sequence[str]) -> list[Ids]:
-        """Return the tokens of each sentence, without special ones."""
+        """Return the token ids of each sentence, without special tokens."""
         return [tokens.ids for tokens in self.vocabulary.tokenize(sentences)]
 
     def row(self, sentences: Sequence[Ids]) -> Ids:
-        """Put sentences into the model's format: [CLS] s1 [SEP] s2 [SEP] …, all one segment."""
+        """Join sentences in the input format [CLS] s1 [SEP] s2 [SEP] …, as a single segment."""
         return (self.start, *(token for sentence in sentences for token in (*sentence, self.end)))
 
     def rate(self, rows: Sequence[Ids]) -> FloatArray:
-        """Rate rows; equal rows run once, the order is kept.
+        """Rate rows, in input order; equal rows run once.
 
         Args:
-            rows: From `row`, of at most `window` tokens.
+            rows: Rows from `row`, with at most `window` tokens.
 
         Returns:
-            Shape (rows, qualities), on the scale of training: 0 is bad, 1 is good, and the heads, being
-            linear, may pass both ends.
+            Ratings, shape (rows, qualities), from 0 (bad) to 1 (good). The heads are linear, so values can
+            lie outside this range.
         """
         found = in_batches(rows, self._forward, length=len, runtime=self.runtime, label="rating")
         return np.stack(found) if found else np.zeros((0, len(self.qualities)), np.float32)
 
     def batch(self, rows: Sequence[Ids]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return padded ids and their attention mask, both of shape (rows, longest)."""
+        """Return padded token ids and their attention mask, both of shape (rows, longest)."""
         return pad(rows, self.padding, self.device), mask(rows, self.device)
 
     def _forward(self, rows: list[Ids]) -> list[FloatArray]:

@@ -1,1 +1,1 @@
-"""Running models: devices, precisions, batches, tokens, backends."""
+"""Running of models: devices, precisions, batches, tokens, backends."""

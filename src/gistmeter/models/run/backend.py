@@ -1,11 +1,10 @@
-"""What runs a module: PyTorch, or OpenVINO on processors. Metrics, and the models above, do not know which.
+"""Selects the backend that runs a module: PyTorch, or OpenVINO on CPUs.
 
-A model hands over the submodules that it is made of: modules that turn tensors into tensors and keep nothing
-between calls. `place` returns what runs a submodule.
+A model consists of submodules: stateless modules that map tensors to tensors. `place` returns a callable that
+runs a submodule on the selected backend, so metrics and model classes do not depend on the backend.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -13,6 +12,13 @@ from gistmeter.core.errors import NotFinite
 from gistmeter.models.run.cpu import grant_threads
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import DummyInputs, Submodule
+from gistmeter.models.run.types import Outputs
+
+NOT_FINITE = (
+    "the model output is not finite (NaN or infinity); its weights are damaged or overflow: "
+    "run gistmeter models verify, or use --dtype fp32"
+)
+"""The problem of a row whose model output is not finite."""
 
 
 def place(
@@ -21,19 +27,19 @@ def place(
     example: DummyInputs,
     calibrate: Callable[[], object] | None = None,
 ) -> Submodule:
-    """Return what runs a submodule of a model, where and in the precision that the runtime says.
+    """Return a callable that runs a submodule on the device and in the precision of the runtime.
 
     Args:
-        submodule: Takes tensors by position; returns one, or a tuple of them.
-        runtime: Where and how to run.
-        example: Makes inputs, to convert and to check the submodule with.
-        calibrate: Runs texts of the project's own through the whole model, for `int8`; the submodule is kept
-            in full precision without it.
+        submodule: Takes positional tensors; returns one tensor or a tuple of tensors.
+        runtime: The device, the precision and the backend.
+        example: Creates the dummy inputs that convert and check the submodule.
+        calibrate: Runs the calibration texts through the whole model, for `int8`; without it, the submodule
+            stays in full precision.
 
     Returns:
-        A function of the submodule's inputs that raises `NotFinite` where an output is no number. PyTorch's
-        runs the submodule itself, whose weights may be trained; OpenVINO's has the weights of its first call,
-        and returns what PyTorch's returns.
+        A function with the inputs and outputs of the submodule; it raises `NotFinite` if an output is not
+        finite. On PyTorch it runs the submodule itself, so later changes of the weights take effect; on
+        OpenVINO the weights are those at the time of the first call.
     """
     submodule = submodule.eval().to(runtime.torch_device(), runtime.torch_dtype())
     if runtime.torch_device().type == "cpu":
@@ -46,20 +52,20 @@ def place(
 
 
 class Finite:
-    """Runs a submodule of a model, and refuses outputs that are no numbers.
+    """Runs a submodule and rejects outputs that are not finite.
 
     Args:
-        run: The submodule.
+        run: The callable that runs the submodule.
     """
 
     def __init__(self, run: Submodule) -> None:
         self.run = run
 
-    def __call__(self, *inputs: torch.Tensor) -> Any:  # noqa: ANN401 - one tensor or several
+    def __call__(self, *inputs: torch.Tensor) -> Outputs:
         """Run the submodule.
 
         Raises:
-            NotFinite: If an output holds NaN or infinity.
+            NotFinite: If an output contains NaN or infinity.
         """
         outputs = self.run(*inputs)
         for output in outputs if isinstance(outputs, tuple) else (outputs,):
@@ -68,10 +74,10 @@ class Finite:
 
 
 def check_finite(output: torch.Tensor) -> None:
-    """Raise NotFinite if a tensor holds NaN or infinity.
+    """Raise NotFinite if a tensor contains NaN or infinity.
 
-    The largest number shows both in one pass. Minus infinity passes beside other numbers: it stands for
-    what a model leaves out.
+    The maximum is NaN or infinity in both cases, so one pass suffices. Minus infinity is accepted next to
+    finite numbers, because models use it for masked positions.
     """
     if output.is_floating_point() and output.numel() and not output.detach().amax().isfinite():
-        raise NotFinite("the model gives numbers that are not finite; its weights are damaged or overflow")
+        raise NotFinite(NOT_FINITE)

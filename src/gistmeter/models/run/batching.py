@@ -1,4 +1,7 @@
-"""The one place that reorders: dedupe, sort by length, run without gradients, restore the order."""
+"""Batching: deduplicate, sort by length, run without gradients, restore the order.
+
+No other module reorders inputs.
+"""
 
 import sys
 from collections.abc import Callable, Hashable, Sequence
@@ -25,24 +28,25 @@ def in_batches(
     runtime: Runtime,
     label: str = "",
 ) -> list[Result]:
-    """Run a model over items of unequal lengths.
+    """Run a model on items of different lengths.
 
-    Equal items run once. The longest run first, so that trouble with memory shows at once; a batch that
-    does not fit is halved, and the smaller size is kept for the rest of the call.
+    Equal items run once. The longest items run first, so that out-of-memory errors occur early. A batch that
+    does not fit into memory is halved, and the smaller batch size applies to the rest of the call.
 
     Args:
-        items: What to run, hashable: token ids as tuples.
-        forward: Turns a batch into one result an item. Runs in inference mode.
-        length: Tokens of an item; a batch costs its longest times its number.
-        runtime: Gives the budget of tokens and says whether to show progress.
-        label: What the progress bar says.
+        items: Hashable inputs, such as tuples of token ids.
+        forward: Maps a batch to one result per item. Runs in inference mode.
+        length: Returns the number of tokens of an item. The cost of a batch is the length of its longest item
+            times the number of items.
+        runtime: Sets the token budget and whether to show progress.
+        label: The text of the progress bar.
 
     Returns:
-        One result an item, in the order given.
+        One result per item, in input order.
 
     Raises:
-        GistmeterError: If memory is too small for a single item.
-        OverTime: If the caller has set a deadline and it is over.
+        GistmeterError: If a single item does not fit into memory.
+        OverTime: If the caller set a deadline and it has passed.
     """
     unique = sorted(dict.fromkeys(items), key=length, reverse=True)
     results: dict[Item, Result] = {}
@@ -64,7 +68,7 @@ def in_batches(
 
 
 def pad(rows: Sequence[Sequence[int]], value: int, device: torch.device) -> torch.Tensor:
-    """Stack rows of unequal lengths into one tensor of shape (len(rows), longest)."""
+    """Pad rows to the longest one and return a tensor of shape (len(rows), longest)."""
     longest = max(len(row) for row in rows)
     padded = [[*row, *[value] * (longest - len(row))] for row in rows]
     return torch.tensor(padded, dtype=torch.long, device=device)
@@ -81,7 +85,7 @@ def _next_batch(unique: list[Item], start: int, length: Callable[[Item], int], b
 
 
 def _smaller_budget(error: BaseException, batch: Sequence[Item], length: Callable[[Item], int]) -> int:
-    """Return half of what did not fit; raise what is not a lack of memory, or cannot be halved."""
+    """Return half of the budget that did not fit; raise other errors, and for a batch of one item."""
     if not lacks_memory(error):
         raise error
     if torch.cuda.is_available():
@@ -89,13 +93,13 @@ def _smaller_budget(error: BaseException, batch: Sequence[Item], length: Callabl
     longest = max(1, length(batch[0]))
     if len(batch) == 1:
         raise GistmeterError(
-            f"a text of {longest} tokens does not fit into memory; free some, or use --device cpu"
+            f"a text of {longest} tokens does not fit into memory; free memory or use --device cpu"
         ) from error
     return longest * (len(batch) // 2)
 
 
 def _bar(total: int, label: str, runtime: Runtime) -> "tqdm[NoReturn]":
-    pause = 0.1 if sys.stderr.isatty() else 10  # a log file wants few lines
+    pause = 0.1 if sys.stderr.isatty() else 10  # fewer lines in log files
     return tqdm(
         total=total,
         desc=label,

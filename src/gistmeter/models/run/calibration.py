@@ -1,6 +1,6 @@
-"""Texts of the project's own: what `int8` is calibrated with, and what a precision is checked with.
+"""Provides the project's own texts for calibrating `int8` and for checking a precision.
 
-Half of them serve for the one, half for the other; nothing that is scored has a part in it.
+One half of the texts is for calibration, the other half for checking. Scored texts are never used.
 """
 
 from functools import cache
@@ -11,21 +11,22 @@ FILE = Path(__file__).with_name("calibration.txt")
 
 @cache
 def paragraphs(*, check: bool = False) -> tuple[str, ...]:
-    """Return paragraphs of about fifty words.
+    """Return paragraphs of about 50 words.
 
     Args:
-        check: Those to check with, instead of those to calibrate with.
+        check: Whether to return the texts for checking instead of those for calibration.
     """
-    return tuple(FILE.read_text(encoding="utf-8").splitlines())[int(check) :: 2]
+    lines = tuple(FILE.read_text(encoding="utf-8").splitlines())
+    return lines[1::2] if check else lines[0::2]
 
 
 def texts(*, check: bool = False) -> list[str]:
-    """Return the paragraphs, and their sentences."""
+    """Return the paragraphs and their sentences."""
     return [text for whole in paragraphs(check=check) for text in (whole, *_sentences(whole))]
 
 
 def pairs(*, check: bool = False) -> list[tuple[str, str]]:
-    """Return pairs of a sentence and the paragraph that it is a part of."""
+    """Return pairs of a sentence and the paragraph that contains it."""
     return [(_sentences(text)[at % 3], text) for at, text in enumerate(paragraphs(check=check))]
 
 

@@ -1,11 +1,12 @@
-"""Processors: how many threads they grant, and faster products of matrices where they stay exact.
+"""CPU settings: the number of threads, and faster matrix products where they stay exact.
 
-PyTorch multiplies fp32 matrices with MKL, which runs at half its speed or less on AMD processors. Allowing
-oneDNN lower precision makes PyTorch choose oneDNN instead; on many processors that keeps computing in fp32,
-on others it really rounds. So the accuracy is measured on this machine, once a process, before it is trusted.
+PyTorch multiplies fp32 matrices with MKL, which runs at half its speed or less on AMD CPUs. If oneDNN may use
+a lower precision, PyTorch selects oneDNN instead. On many CPUs, oneDNN then still computes in fp32; on
+others, it rounds. Each process therefore measures the accuracy once before it uses oneDNN.
 """
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -16,39 +17,39 @@ from typing import Any
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-# Rows, inner size and columns of products like those of the models, small and large.
+# Rows, inner size and columns of matrix products, as in small and large models.
 SHAPES = ((7, 384, 384), (64, 384, 1536), (300, 768, 3072), (512, 1536, 384))
-# fp32 sums of this length err by about 2e-6 of their spread, by the order of summation; bf16 errs by 5e-3.
+# The error relative to the standard deviation is about 2e-6 in fp32 (summation order) and 5e-3 in bf16.
 TOLERANCE = 2e-5
-# Below this many tokens the fused attention costs more than it saves, once oneDNN multiplies for it.
+# Below this number of tokens, fused attention is slower than plain attention with oneDNN.
 SHORT = 64
 
 oneDNN: Any = torch.backends.mkldnn  # its settings have no types
 
 _one_by_one = RLock()
-"""Held while PyTorch's settings are changed: they belong to the process, not to a thread."""
+"""Held while PyTorch's settings are changed, because they apply to the whole process."""
 
 
 def _after_fork() -> None:
-    """Let a forked process run on one thread: it would wait for ever for those of its parent."""
-    global _one_by_one  # noqa: PLW0603 - another thread of the parent may have held it
+    """Limit a forked process to one thread; it would wait forever for the threads of its parent."""
+    global _one_by_one  # noqa: PLW0603 - another thread of the parent may hold the lock
     _one_by_one = RLock()
     torch.set_num_threads(1)
 
 
-if hasattr(os, "register_at_fork"):
+if sys.platform != "win32":  # Windows cannot fork
     os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextmanager
 def fast_products(device: torch.device, longest: int) -> Iterator[None]:
-    """Multiply by the faster route inside the block, where that is as exact; elsewhere change nothing.
+    """Use oneDNN for matrix products inside the block if it is as exact as MKL on this machine.
 
-    On processors, threads run such blocks one by one: PyTorch's settings belong to the whole process.
+    On CPUs, only one thread at a time runs such a block, because PyTorch's settings apply to the process.
 
     Args:
-        device: What the model runs on; only processors are concerned.
-        longest: Tokens of the longest row of the batch.
+        device: The device of the model; nothing changes on devices other than CPUs.
+        longest: The number of tokens of the longest row of the batch.
     """
     if device.type != "cpu" or not is_exact():
         yield
@@ -61,7 +62,7 @@ def fast_products(device: torch.device, longest: int) -> Iterator[None]:
 
 
 def is_exact() -> bool:
-    """Tell whether the faster route computes in fp32 on this machine."""
+    """Return whether oneDNN computes in fp32 on this machine."""
     with _one_by_one:
         return _is_exact()
 
@@ -69,14 +70,14 @@ def is_exact() -> bool:
 @cache
 def _is_exact() -> bool:
     if not hasattr(getattr(oneDNN, "matmul", None), "fp32_precision"):
-        return False  # an older PyTorch
+        return False  # this version of PyTorch lacks the setting
     generator = torch.Generator().manual_seed(0)
     with _onednn(), torch.inference_mode():
         return all(_error(*shape, generator) < TOLERANCE for shape in SHAPES)
 
 
 def _error(rows: int, inner: int, columns: int, generator: torch.Generator) -> float:
-    """Return the largest error of one product, as a share of the spread of its results."""
+    """Return the largest error of one product, divided by the standard deviation of its results."""
     left = torch.randn(rows, inner, generator=generator)
     right = torch.randn(columns, inner, generator=generator)
     bias = torch.randn(columns, generator=generator)
@@ -97,10 +98,10 @@ def _onednn() -> Iterator[None]:
 
 @cache
 def grant_threads() -> None:
-    """Let PyTorch use no more threads than the machine grants this process.
+    """Limit PyTorch's threads to the CPU limit of the container.
 
-    PyTorch counts the processors that it may run on; a container may grant a smaller share of their time.
-    OpenVINO is given as many threads as PyTorch has.
+    PyTorch counts the CPUs that it may run on, but a container may limit the CPU time further. OpenVINO uses
+    the same number of threads as PyTorch.
     """
     share = granted_share()
     if share is not None and share < torch.get_num_threads():
@@ -108,10 +109,10 @@ def grant_threads() -> None:
 
 
 def granted_share(root: Path = Path("/sys/fs/cgroup")) -> float | None:
-    """Return how many processors' time a container's limit grants; None where there is no limit.
+    """Return the CPU limit of the container, in CPUs; None if there is no limit.
 
     Args:
-        root: Where the limits of control groups are found; version 2 first, then version 1.
+        root: The folder of the control groups; version 2 is read first, then version 1.
     """
     with suppress(OSError, ValueError):
         quota, period = (root / "cpu.max").read_text(encoding="utf-8").split()

@@ -1,15 +1,15 @@
-"""What a lack of memory looks like."""
+"""Recognizes out-of-memory errors of the libraries."""
 
 import errno
 
 SAYINGS = ("allocate memory", "out of memory", "os error 12", "bad_alloc")
-"""What the libraries say in errors of a general kind; no list of theirs is published."""
+"""Texts in out-of-memory errors that the libraries raise as general errors; there is no published list."""
 
 
 def lacks_memory(error: BaseException) -> bool:
-    """Tell whether an error means that memory was too small."""
+    """Return whether an error means that memory ran out."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
-    if type(error).__name__ == "OutOfMemoryError":  # PyTorch's, of accelerators; importing it takes seconds
+    if type(error).__name__ == "OutOfMemoryError":  # PyTorch's class; importing it takes seconds
         return True
     return any(words in str(error).lower() for words in SAYINGS)

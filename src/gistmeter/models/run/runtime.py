@@ -1,4 +1,4 @@
-"""Where and how models run. Nothing here decides a number, except the precision."""
+"""Settings for running models. Only the precision affects scores."""
 
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,21 +16,21 @@ EXTRA = "cpu"
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """Where and how models run.
+    """Settings for running models.
 
     Args:
-        device: `auto` takes an accelerator where there is one; else a torch device: `cpu`, `cuda`, `cuda:1`.
+        device: `auto` selects an accelerator if there is one; or a PyTorch device: `cpu`, `cuda`, `cuda:1`.
         dtype: Precision of the models: `fp32`, `bf16`, or `int8` (OpenVINO only). Part of every signature.
-        backend: What runs them: `torch`, `openvino` (processors only, the extra `cpu`), or `auto`: OpenVINO
-            on processors where it is installed, else PyTorch.
-        batch_tokens: How many tokens, padding included, go through a model at once; by default 2,048 on a
-            processor (more only leaves its caches) and 65,536 on an accelerator.
-        cache_mb: Most megabytes of encoded texts that are kept in memory for the next call; 0 for none.
-        progress: Whether work of over two seconds shows a progress bar on standard error.
+        backend: `torch`, `openvino` (CPUs only; needs the extra `cpu`), or `auto`: OpenVINO on CPUs if it is
+            installed, otherwise PyTorch.
+        batch_tokens: Maximum number of tokens in a batch, padding included; by default 2,048 on a CPU (larger
+            batches do not fit into its caches) and 65,536 on an accelerator.
+        cache_mb: Maximum size of the in-memory cache of encoded texts, in megabytes; 0 disables it.
+        progress: Whether to show a progress bar on standard error after two seconds.
 
     Raises:
-        UsageError: If a value does not exist, or does not go with another.
-        MissingExtra: If what it asks for is not installed.
+        UsageError: If a value is unknown, or two values do not fit together.
+        MissingExtra: If the selected backend is not installed.
     """
 
     device: str = "auto"
@@ -53,9 +53,9 @@ class Runtime:
 
     def _check_openvino(self) -> None:
         if self.backend == "torch":
-            raise UsageError("dtype int8 runs on OpenVINO only; leave --backend torch out")
+            raise UsageError("dtype int8 runs on OpenVINO only; remove --backend torch")
         if not self.device.startswith(("auto", "cpu")):
-            raise UsageError(f"OpenVINO runs on the processor, not on {self.device!r}; try --device cpu")
+            raise UsageError(f"OpenVINO runs on CPUs only, not on {self.device!r}; use --device cpu")
         if not has_openvino():
             raise MissingExtra("openvino", EXTRA)
         if self.dtype == "int8" and find_spec("nncf") is None:
@@ -67,7 +67,7 @@ class Runtime:
 
     @property
     def engine(self) -> Literal["torch", "openvino"]:
-        """What runs the models, with `auto` decided."""
+        """The backend that runs the models, with `auto` resolved."""
         if self._wants_openvino:
             return "openvino"
         chosen = self.backend == "auto" and has_openvino() and self.torch_device().type == "cpu"
@@ -75,14 +75,14 @@ class Runtime:
 
     @property
     def precision(self) -> str:
-        """What signatures say: the precision, and what runs the models where that changes numbers."""
+        """The precision in signatures, with the backend where it changes scores."""
         return f"{self.dtype}-openvino" if self.dtype != "fp32" and self.engine == "openvino" else self.dtype
 
     def torch_device(self) -> "torch.device":
-        """Return the device to run on.
+        """Return the PyTorch device of the models.
 
         Raises:
-            UsageError: If this machine has no such device.
+            UsageError: If this machine does not have the device.
         """
         import torch
 
@@ -96,25 +96,25 @@ class Runtime:
         except (RuntimeError, AssertionError) as error:
             reason = str(error).splitlines()[0]
             raise UsageError(
-                f"device {self.device!r} cannot be used here ({reason}); try --device cpu"
+                f"device {self.device!r} is not available ({reason}); use --device cpu"
             ) from None
         if device.type == "meta":
-            raise UsageError("device 'meta' computes no numbers; try --device cpu")
+            raise UsageError("device 'meta' does not compute; use --device cpu")
         return device
 
     def token_budget(self) -> int:
-        """Return how many tokens go through a model at once."""
+        """Return the maximum number of tokens in a batch."""
         if self.batch_tokens is not None:
             return self.batch_tokens
         return 2_048 if self.torch_device().type == "cpu" else 65_536
 
     def torch_dtype(self) -> "torch.dtype":
-        """Return the precision of PyTorch's own weights; OpenVINO makes other precisions of full ones."""
+        """Return the precision of the PyTorch weights; OpenVINO converts other precisions from fp32."""
         import torch
 
         return torch.bfloat16 if self.dtype == "bf16" and self.engine == "torch" else torch.float32
 
 
 def has_openvino() -> bool:
-    """Tell whether OpenVINO is installed."""
+    """Return whether OpenVINO is installed."""
     return find_spec("openvino") is not None

@@ -1,19 +1,19 @@
-"""The separator that MaskEval puts between two texts, which T5 does not know (section 4.1)."""
-
-from typing import Any
+"""Adds the separator token that MaskEval puts between two texts to a T5 (section 4.1)."""
 
 import torch
+
+from gistmeter.models.run.types import Model
 
 SEPARATOR = "<sep>"
 
 
-def give_mean_vector(model: Any, token: int, known: int) -> None:  # noqa: ANN401 - transformers has no types
-    """Give a model the mean of its first `known` tokens' vectors for a new token: the same every time.
+def give_mean_vector(model: Model, token: int, known: int) -> None:
+    """Set the embedding of a new token to the mean of the first `known` embeddings, so it is deterministic.
 
     Args:
-        model: Changed in place; its tables grow where they are too short.
-        token: The new token's id.
-        known: How many tokens there were.
+        model: Changed in place; its embedding tables are extended if they are too short.
+        token: The id of the new token.
+        known: The number of tokens before the new one.
     """
     if token >= model.get_input_embeddings().num_embeddings:
         model.resize_token_embeddings(token + 1, mean_resizing=False)

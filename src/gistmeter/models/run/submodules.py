@@ -1,4 +1,4 @@
-"""The parts of models that backends run: modules that turn tensors into tensors, and inputs made for them."""
+"""Submodules that backends run, and functions that create dummy inputs for them."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,20 +6,22 @@ from typing import Any
 
 import torch
 
+from gistmeter.models.run.types import Model, Outputs
+
 Tensors = tuple[torch.Tensor, ...]
 DummyInputs = Callable[[int, int], Tensors]
-"""Makes inputs for a submodule: so many rows of so many tokens."""
+"""Creates inputs for a submodule, given the number of rows and the number of tokens per row."""
 Submodule = Callable[..., Any]
 
 
 class States(torch.nn.Module):
-    """The last layer's states of an encoder of transformers.
+    """Computes the last hidden states of a transformers encoder.
 
     Args:
-        model: Has a `last_hidden_state`.
+        model: A model whose output has a `last_hidden_state`.
     """
 
-    def __init__(self, model: Any) -> None:  # noqa: ANN401 - transformers' classes are untyped
+    def __init__(self, model: Model) -> None:
         super().__init__()
         self.model = model
 
@@ -32,42 +34,42 @@ class States(torch.nn.Module):
             inputs["token_type_ids"] = types
         return self.read(self.model(**inputs))
 
-    def read(self, output: Any) -> torch.Tensor:  # noqa: ANN401
-        """Return the tensor that is wanted of what the model puts out."""
+    def read(self, output: Outputs) -> torch.Tensor:
+        """Return the tensor to use from the model output."""
         states: torch.Tensor = output.last_hidden_state
         return states
 
 
 class Logits(States):
-    """The logits of a model with a head: a classifier, or a masked language model read everywhere."""
+    """Computes the logits of a classifier, or of a masked language model at every position."""
 
-    def read(self, output: Any) -> torch.Tensor:  # noqa: ANN401
+    def read(self, output: Outputs) -> torch.Tensor:
         """Return the logits."""
         logits: torch.Tensor = output.logits
         return logits
 
 
 def token_rows(vocabulary: int, *, typed: bool = False) -> DummyInputs:
-    """Return what makes ids, their attention mask and, where the model knows them, types.
+    """Return a function that creates token ids, their attention mask and optionally token types.
 
     Args:
-        vocabulary: How many ids there are.
-        typed: Whether the model tells the first text of a pair from the second.
+        vocabulary: The size of the vocabulary.
+        typed: Whether the model has token types (segments) for the two texts of a pair.
     """
     return partial(_token_rows, vocabulary, typed)
 
 
 def state_rows(width: int) -> DummyInputs:
-    """Return what makes states for a head, shape (rows, width)."""
+    """Return a function that creates hidden states, shape (rows · tokens, width)."""
     return partial(_state_rows, width)
 
 
-# Not functions inside functions: what holds an example is sent to other processes.
+# Module-level functions, because objects that contain them are pickled.
 def _token_rows(vocabulary: int, typed: bool, rows: int, tokens: int) -> Tensors:
     generator = torch.Generator().manual_seed(rows * tokens)
     ids = torch.randint(0, vocabulary, (rows, tokens), generator=generator)
     attention = torch.ones_like(ids)
-    attention[-1, (tokens + 1) // 2 :] = 0  # the last row is padded, so that nothing takes masks for void
+    attention[-1, (tokens + 1) // 2 :] = 0  # pads the last row, so that tracing keeps the mask
     return (ids, attention, torch.zeros_like(ids)) if typed else (ids, attention)
 
 

@@ -1,4 +1,4 @@
-"""Texts to token ids, with the characters each token comes from and what did not fit."""
+"""Tokenizes texts, with character offsets and truncation counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# Tokenizers without a limit of their own report a number of this order.
+from gistmeter.models.run.types import Encoding, Model, Tokenizer
+
+# Tokenizers without a length limit report a number larger than this.
 NO_LIMIT = 1_000_000
 
 
@@ -16,10 +18,10 @@ class Tokens:
     """The tokens of one text, special ones included.
 
     Args:
-        ids: In the model's vocabulary.
-        offsets: First character and one past the last of each token, shape (tokens, 2).
-        special: True on tokens that the tokenizer added, shape (tokens,).
-        total: How many tokens the whole text has, special ones aside.
+        ids: Ids in the vocabulary of the model.
+        offsets: Start and end character (exclusive) of each token, shape (tokens, 2).
+        special: True for tokens that the tokenizer added, shape (tokens,).
+        total: Number of tokens of the whole text, without special tokens.
     """
 
     ids: tuple[int, ...]
@@ -29,23 +31,23 @@ class Tokens:
 
     @property
     def kept(self) -> int:
-        """How many tokens were kept, special ones aside."""
+        """The number of tokens after truncation, without special tokens."""
         return int((~self.special).sum())
 
 
-def tokenize(tokenizer: Any, texts: Sequence[str], window: int | None) -> list[Tokens]:  # noqa: ANN401
-    """Tokenize texts; cut the tail of those that are longer than the window.
+def tokenize(tokenizer: Tokenizer, texts: Sequence[str], window: int | None) -> list[Tokens]:
+    """Tokenize texts and truncate those that are longer than the window.
 
     Args:
         tokenizer: A fast tokenizer of transformers.
-        texts: What to tokenize; equal texts are tokenized once.
-        window: Most tokens a text may have, special ones included; None for no limit.
+        texts: The texts; equal texts are tokenized once.
+        window: Maximum number of tokens per text, special tokens included; None for no limit.
 
     Returns:
-        One entry a text.
+        One entry per text.
     """
     backend = tokenizer.backend_tokenizer
-    # Files of tokenizers may carry a cut and a padding of their own, which would apply in silence.
+    # A tokenizer file may enable truncation and padding, which would apply silently.
     backend.no_truncation()
     backend.no_padding()
     unique = list(dict.fromkeys(texts))
@@ -54,19 +56,19 @@ def tokenize(tokenizer: Any, texts: Sequence[str], window: int | None) -> list[T
     return [by_text[text] for text in texts]
 
 
-def window_of(model: Any, tokenizer: Any) -> int | None:  # noqa: ANN401 - transformers' classes are untyped
-    """Return how many tokens a model can read at once, special ones included; None for no limit."""
+def window_of(model: Model, tokenizer: Tokenizer) -> int | None:
+    """Return the context window of a model in tokens, special tokens included; None for no limit."""
     limits = [getattr(model.config, "max_position_embeddings", None)]
     positions: Any = getattr(getattr(model, "embeddings", None), "position_embeddings", None)
     if getattr(positions, "padding_idx", None) is not None:
-        # RoBERTa and its kin count positions from one past the padding's.
+        # In RoBERTa models, positions start after the index of the padding token.
         limits.append(positions.num_embeddings - positions.padding_idx - 1)
     limits.append(tokenizer.model_max_length)
     found = [limit for limit in limits if limit and limit < NO_LIMIT]
     return min(found, default=None)
 
 
-def _cut(encoding: Any, window: int | None) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
+def _cut(encoding: Encoding, window: int | None) -> Tokens:
     ids = np.array(encoding.ids, dtype=np.int64)
     offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
     special = np.array(encoding.special_tokens_mask, dtype=bool)

@@ -1,25 +1,25 @@
-"""A tokenizer as fillers use it: texts without special tokens, and the special ones by name."""
+"""Wraps a tokenizer: tokenize texts without special tokens, then add these explicitly."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Encoding, Tokenizer
 
 Ids = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """One or two texts with the special tokens of the model's format around them.
+    """One or two tokenized texts with the special tokens of the model's input format.
 
     Args:
-        ids: What the model reads.
-        types: The segment of each token.
-        starts: Where each text begins in `ids`.
+        ids: The input ids.
+        types: The token type (segment) of each token.
+        starts: The index in `ids` at which each text begins.
     """
 
     ids: Ids
@@ -28,14 +28,14 @@ class Joined:
 
 
 class Vocabulary:
-    """A fast tokenizer of transformers.
+    """Wraps a fast tokenizer of transformers.
 
     Args:
-        tokenizer: It is used, never changed.
-        name: What errors call the model.
+        tokenizer: The tokenizer; its vocabulary is not changed.
+        name: The name of the model in error messages.
     """
 
-    def __init__(self, tokenizer: Any, name: str = "the model") -> None:  # noqa: ANN401
+    def __init__(self, tokenizer: Tokenizer, name: str = "the model") -> None:
         self.tokenizer = tokenizer
         self.name = name
         self.backend.no_truncation()
@@ -44,30 +44,30 @@ class Vocabulary:
         self.special = frozenset(tokenizer.all_special_ids) | {at for at, token in added if token.special}
 
     @property
-    def backend(self) -> Any:  # noqa: ANN401
-        """The tokenizer of the `tokenizers` library behind it."""
+    def backend(self) -> Tokenizer:
+        """The underlying tokenizer of the `tokenizers` library."""
         return self.tokenizer.backend_tokenizer
 
     def id(self, *spellings: str) -> int:
-        """Return the id of the first spelling of a token that there is.
+        """Return the id of the first spelling that is in the vocabulary.
 
         Raises:
-            BadModel: If there is none.
+            BadModel: If no spelling is in the vocabulary.
         """
         for spelling in spellings:
             found: int | None = self.backend.token_to_id(spelling)
             if found is not None:
                 return found
         raise BadModel(
-            f"the tokenizer of {self.name} has no {spellings[0]}; it belongs to another kind of model"
+            f"the tokenizer of {self.name} has no token {spellings[0]}; give a model of a supported family"
         )
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize whole texts, uncut, without special tokens; equal texts are tokenized once.
+        """Tokenize texts without truncation and without special tokens; equal texts are tokenized once.
 
-        A special token spelt out in a text is read as the characters it is made of, or as an unknown word.
+        A special token that is written out in a text is read as ordinary characters or as an unknown word.
         """
-        self.backend.no_truncation()  # whoever else uses the tokenizer may have set it
+        self.backend.no_truncation()  # other users of the tokenizer may have enabled it
         self.backend.no_padding()
         unique = list(dict.fromkeys(texts))
         before = self.backend.encode_special_tokens
@@ -80,13 +80,13 @@ class Vocabulary:
         return [by_text[text] for text in texts]
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Turn token ids into text; special tokens are left out, white space at the ends is kept."""
+        """Decode token ids without special tokens; leading and trailing white space is kept."""
         own = [at for at in ids if at not in self.special]
         text: str = self.backend.decode(own, skip_special_tokens=False)
         return text
 
     def join(self, first: Ids, second: Ids = ()) -> Joined:
-        """Put one or two tokenized texts into the format of the tokenizer."""
+        """Add the special tokens of the tokenizer's input format to one or two tokenized texts."""
         if not second:
             before, after = self._format("x")
             return Joined(
@@ -95,12 +95,12 @@ class Vocabulary:
         before, between, after = self._format("x", "x")
         ids = before + first + between + second + after
         starts = (len(before), len(before) + len(first) + len(between))
-        # Only BERT's kin count the second text, with its closing token, to a segment of its own.
+        # Only BERT-like tokenizers give the second text and its closing token a segment of its own.
         segment = self.backend.encode("x", "x").type_ids[-1]
         return Joined(ids, (0,) * starts[1] + (segment,) * (len(ids) - starts[1]), starts)
 
     def added(self, texts: int) -> int:
-        """Return how many special tokens the format adds to one text or to two."""
+        """Return the number of special tokens that the format adds to one text or two texts."""
         return sum(len(part) for part in self._format(*("x",) * texts))
 
     def _format(self, *texts: str) -> tuple[Ids, ...]:
@@ -115,8 +115,8 @@ class Vocabulary:
             end = start + owners.count(owner)
         return (*parts, tuple(ids[end:]))
 
-    def _tokens(self, encoding: Any) -> Tokens:  # noqa: ANN401 - tokenizers has no stubs
-        # Unigram vocabularies hold their special tokens as ordinary pieces, and find them in texts.
+    def _tokens(self, encoding: Encoding) -> Tokens:
+        # Unigram vocabularies contain special tokens as ordinary entries and match them in texts.
         unknown = self.tokenizer.unk_token_id
         ids = tuple(unknown if at in self.special else at for at in encoding.ids)
         offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -47,6 +47,9 @@ class FillOptions:
     lengths: tuple[int, ...] = (160, 320, 480)
     new_scale: float = 4.0
     held_out: int = 192
+
+
+Options = TypeVar("Options", Mix, FillOptions)
 
 
 class FillTask:
@@ -236,9 +239,12 @@ def swapped(queries: Sequence[Query]) -> list[Query]:
     return result
 
 
-def build_options(cls: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - any of the option classes
+def build_options(cls: type[Options], given: Mapping[str, Any]) -> Options:
     """Build an options class from a table of a recipe."""
     unknown = sorted(set(given) - {one.name for one in fields(cls)})
     if unknown:
         raise UsageError(f"no option {unknown[0]!r} in a recipe's {cls.__name__}")
-    return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
+    }
+    return cls(**values)

@@ -20,6 +20,7 @@ from gistmeter.models.fill.loss import gold_count, gold_loss
 from gistmeter.models.fill.masked_lm import MaskedFiller
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.types import Model
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
@@ -148,7 +149,7 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     return kept(history["validations"], settings.select)
 
 
-def start_head(model: Any, bias: torch.Tensor) -> None:  # noqa: ANN401 - transformers' classes are untyped
+def start_head(model: Model, bias: torch.Tensor) -> None:
     """Let a new language-model head predict token frequencies, so that no step is spent on learning them.
 
     Args:

@@ -102,7 +102,7 @@ def test_what_cannot_be_converted_runs_on_pytorch_or_says_so(
     inputs, auto = state_rows(4)(14, 1), replace(OPENVINO, backend="auto")
     with caplog.at_level("WARNING"):
         assert place(Unknown(), auto, state_rows(4))(*inputs).equal(Unknown()(*inputs))
-    assert "PyTorch runs a part that OpenVINO cannot convert" in caplog.text
+    assert "OpenVINO cannot convert a part of the model, so PyTorch runs it" in caplog.text
     for asked in (OPENVINO, replace(auto, dtype="bf16")):
         with pytest.raises(GistmeterError, match=r"use --(backend torch|dtype fp32)"):
             place(Unknown(), asked, state_rows(4))(*inputs)

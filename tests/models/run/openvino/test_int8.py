@@ -71,6 +71,6 @@ def test_narrowing_products_are_kept_out_where_8_bits_are_too_few(
 def test_what_does_not_bear_8_bits_is_refused(openvino: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("nncf")
     monkeypatch.setattr(openvino_int8, "LEAST_COSINE", 2.0)
-    with pytest.raises(GistmeterError, match="does not bear int8"):
+    with pytest.raises(GistmeterError, match="int8 is too inexact for this model"):
         placed(FeedForward())(*state_rows(WIDTH)(5, 3))
     assert not list(openvino.glob("new-*"))

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,7 +81,7 @@ def read_ratings(path: Path, dimensions: Sequence[str]) -> Ratings:
     return [(example, scores) for example, scores in found if scores]
 
 
-def _scores(given: Any, dimensions: Sequence[str]) -> dict[str, float]:  # noqa: ANN401 - whatever JSON holds
+def _scores(given: object, dimensions: Sequence[str]) -> dict[str, float]:
     known = given if isinstance(given, dict) else {}
     numbers = {name: known[name] for name in dimensions if isinstance(known.get(name), int | float)}
     return {name: float(number) for name, number in numbers.items() if math.isfinite(number)}

@@ -13,7 +13,7 @@ from torch.nn.functional import mse_loss
 
 from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
-from gistmeter.metrics.maskeval.training.rows import RatedPair
+from gistmeter.metrics.maskeval.training.rows import RatedPair, SideStates
 from gistmeter.metrics.maskeval.training.scale import balanced_share, spread_like_uniform
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import History, train
@@ -235,5 +235,5 @@ def target_of(score: float, scale: Scale) -> float:
     return (score - scale.low) / (scale.high - scale.low)
 
 
-def _tensors(side: Any) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: ANN401
+def _tensors(side: SideStates) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.from_numpy(side.states), torch.from_numpy(side.values)

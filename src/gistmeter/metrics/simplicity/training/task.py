@@ -12,6 +12,7 @@ from gistmeter.models.encode.tuned import TunedEncoder
 from gistmeter.models.files.load import find_model, load_weights, read_config
 from gistmeter.models.run.batching import mask, pad
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.training.batches import Batches
 
 FAMILIES = ("bert", "roberta", "xlm-roberta")
@@ -64,7 +65,7 @@ class MultiTask(torch.nn.Module):
         layers: See `TunedEncoder`.
     """
 
-    def __init__(self, whole: Any, *, layer: int, layers: int) -> None:  # noqa: ANN401
+    def __init__(self, whole: Model, *, layer: int, layers: int) -> None:
         super().__init__()
         self.tuned = TunedEncoder(whole.base_model, layer=layer, layers=layers)
         [self.words] = [child for name, child in whole.named_children() if name != whole.base_model_prefix]
@@ -78,7 +79,7 @@ class MultiTask(torch.nn.Module):
         return found.last_hidden_state, found.hidden_states[self.tuned.layer]
 
 
-def masked_model(name: str, tokenizer: Any, depth: int | None) -> Any:  # noqa: ANN401
+def masked_model(name: str, tokenizer: Tokenizer, depth: int | None) -> Model:
     """Load a masked language model; one that comes without its head for words gets a new one.
 
     Args:
@@ -130,7 +131,7 @@ class SimplicityTask:
         self,
         model: MultiTask,
         sentences: tuple[Sequence[Sentence], Sequence[Sentence]],
-        tokenizer: Any,  # noqa: ANN401
+        tokenizer: Tokenizer,
         *,
         batch: int,
         new_scale: float,
@@ -196,7 +197,7 @@ class SimplicityTask:
 def mask_words(
     ids: torch.Tensor,
     special: torch.Tensor,
-    tokenizer: Any,  # noqa: ANN401
+    tokenizer: Tokenizer,
     draws: torch.Generator,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Mask tokens as BERT does: of 15 %, eight in ten are masked, one becomes any other, one stays.

@@ -17,6 +17,7 @@ from gistmeter.models.encode.tuned import KIND
 from gistmeter.models.files.adapters import save_tuned
 from gistmeter.models.files.load import find_model, load_tokenizer
 from gistmeter.models.run.tokens import tokenize
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.sentences import split_sentences
 from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe
@@ -175,6 +176,6 @@ def _plain(text: str) -> str:
     return _ESCAPE.sub(lambda match: ESCAPES[match[0].lower()], text)
 
 
-def _tokenized(labelled: Sequence[Labelled], tokenizer: Any, window: int) -> list[Sentence]:  # noqa: ANN401
+def _tokenized(labelled: Sequence[Labelled], tokenizer: Tokenizer, window: int) -> list[Sentence]:
     tokens = tokenize(tokenizer, [text for text, _, _ in labelled], window)
     return [Sentence(own, *facts[1:]) for own, facts in zip(tokens, labelled, strict=True)]

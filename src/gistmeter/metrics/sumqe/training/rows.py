@@ -146,5 +146,5 @@ def _share(score: float, some: RatedSet) -> float:
     return (float(score) - some.low) / (some.high - some.low)
 
 
-def _is_number(value: Any) -> bool:  # noqa: ANN401 - whatever JSON holds
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

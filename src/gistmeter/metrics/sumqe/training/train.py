@@ -21,6 +21,7 @@ from gistmeter.models.rate.files import QUALITY_REGRESSOR, RegressorPlan, facts_
 from gistmeter.models.rate.regressor import QualityRegressor
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.training.files import write_text
 from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe, check_keys
@@ -182,7 +183,7 @@ def _fit_one(
 
 def _text_regressor(
     model: QualityRegressor,
-    tokenizer: Any,  # noqa: ANN401
+    tokenizer: Tokenizer,
     plan: RegressorPlan,
     training: Training,
 ) -> TextRegressor:

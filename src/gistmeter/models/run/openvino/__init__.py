@@ -1,1 +1,1 @@
-"""OpenVINO as a backend: conversion, its cache, and 8 bits."""
+"""OpenVINO backend: conversion, conversion cache and int8 quantization."""

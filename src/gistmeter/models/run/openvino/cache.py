@@ -1,10 +1,10 @@
-"""Converted models on disk: a folder each in the user's cache folder.
+"""Caches converted models on disk, one folder per model in the user's cache folder.
 
-A folder's name says what is in it: a digest of the module's weights and shape, of the precision and of the
-versions of everything that took part. Folders are written under another name and then renamed, so that there
-is never half a one: of two processes that convert at once, the later keeps what the earlier wrote. Files are
-checked by SHA-256 when they are read; a damaged folder is deleted and made again. Where nothing can be
-written, each process converts for itself.
+The name of a folder is a digest of the module's weights and architecture, the precision and the versions of
+all libraries involved. A folder is written under a temporary name and then renamed, so it is always complete;
+if two processes convert the same model at once, the first result is kept. SHA-256 checksums are verified on
+reading, and a damaged folder is deleted and created again. If the cache is not writable, each process
+converts the models itself.
 """
 
 import hashlib
@@ -14,29 +14,28 @@ import tempfile
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import torch
 from platformdirs import user_cache_path
+from transformers import PretrainedConfig
 
 from gistmeter.models.run.openvino.model import openvino
+from gistmeter.models.run.types import Model
 
 FORMAT = 2
-"""Raised whenever conversion would make something else of the same module."""
+"""Version of the conversion; increase it when the same module converts to a different model."""
 PACKAGES = ("gistmeter", "openvino", "torch", "transformers")
 FILES = ("model.xml", "model.bin")
 CHECKSUMS = "sha256.json"
 
 
 def key_of(submodule: torch.nn.Module, precision: str) -> str:
-    """Return the name of a conversion: a digest of everything that decides it."""
+    """Return the cache key of a conversion: a digest of everything that affects the result."""
     digest = hashlib.sha256()
     packages = [*PACKAGES, *(["nncf"] if precision == "int8" else [])]
     facts = [FORMAT, precision, *(f"{name}={version(name)}" for name in packages)]
-    configs = {
-        id(found): found for found in (getattr(m, "config", None) for m in submodule.modules()) if found
-    }
-    shapes = [config.to_json_string() for config in configs.values() if hasattr(config, "to_json_string")]
+    configs = {id(config): config for config in (getattr(m, "config", None) for m in submodule.modules())}
+    shapes = [config.to_json_string() for config in configs.values() if isinstance(config, PretrainedConfig)]
     digest.update(json.dumps([facts, type(submodule).__name__, repr(submodule), shapes]).encode())
     for name, tensor in submodule.state_dict().items():
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
@@ -44,8 +43,8 @@ def key_of(submodule: torch.nn.Module, precision: str) -> str:
     return digest.hexdigest()[:32]
 
 
-def read_model(key: str) -> Any | None:  # noqa: ANN401 - a model of OpenVINO
-    """Return a converted model, or None where there is none; delete a damaged one."""
+def read_model(key: str) -> Model | None:
+    """Return a cached model, or None if there is none; delete a damaged one."""
     folder = _root() / key
     if not folder.is_dir():
         return None
@@ -59,8 +58,8 @@ def read_model(key: str) -> Any | None:  # noqa: ANN401 - a model of OpenVINO
     return None
 
 
-def store_model(key: str, model: Any) -> None:  # noqa: ANN401
-    """Store a converted model, unless another process did so before, or the cache cannot be written."""
+def store_model(key: str, model: Model) -> None:
+    """Store a converted model, unless another process has stored it or the cache is not writable."""
     root = _root()
     with suppress(OSError, RuntimeError):
         root.mkdir(parents=True, exist_ok=True)

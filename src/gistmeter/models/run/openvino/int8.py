@@ -1,4 +1,4 @@
-"""Converted models in 8 bits: quantised after training, with the ranges that calibration texts show."""
+"""Quantizes converted models to int8 after training, with activation ranges from calibration texts."""
 
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -9,27 +9,31 @@ import torch
 from gistmeter.core.errors import GistmeterError
 from gistmeter.models.run.openvino.model import compiled, openvino, quiet
 from gistmeter.models.run.submodules import Tensors
+from gistmeter.models.run.types import Model, Outputs
 
 SMOOTHING = 0.65
-"""How much of the activations' outliers is moved into the weights (SmoothQuant's α): the best of .3 to .95,
-which is NNCF's own, for the token vectors of MiniLM."""
+"""SmoothQuant's α: how much of the activation outliers moves into the weights. The best value from .3 to .95
+for the token vectors of MiniLM; NNCF's default is .95."""
 LEAST_COSINE, GOOD_COSINE = 0.9, 0.999
-"""Of what a quantised submodule puts out with what PyTorch does, on samples that it was not calibrated with:
-below the one it is refused; below the other its narrowing products are kept out of 8 bits."""
+"""Thresholds for the cosine between the outputs of the quantized submodule and of PyTorch on held-out
+samples. Below the first, quantization fails; below the second, layers that narrow their input stay in higher
+precision."""
 ATTENTION = "ScaledDotProductAttention"
-"""Never in 8 bits: it is slower so than in bf16, and less exact."""
+"""Attention is never quantized: int8 is slower than bf16 there, and less exact."""
 
 
-def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Any) -> Any:  # noqa: ANN401 - models of OpenVINO
-    """Quantise a converted submodule of a model.
+def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Model) -> Model:
+    """Quantize a converted submodule.
+
+    Leaves quantization-sensitive layers in higher precision if full quantization is not exact enough.
 
     Args:
-        submodule: As PyTorch runs it.
-        samples: Inputs that it gets while calibration texts run through the whole model.
-        model: The submodule, converted.
+        submodule: The PyTorch module, as the reference.
+        samples: Inputs of the submodule, recorded while calibration texts run through the whole model.
+        model: The converted submodule.
 
     Raises:
-        GistmeterError: If its numbers become too different.
+        GistmeterError: If the outputs of the quantized submodule differ too much from PyTorch's.
     """
     held_out, learned = samples[::4], [sample for at, sample in enumerate(samples) if at % 4]
     with torch.inference_mode():
@@ -44,17 +48,17 @@ def quantized(submodule: torch.nn.Module, samples: list[Tensors], model: Any) ->
             break
     if cosine < LEAST_COSINE:
         raise GistmeterError(
-            f"this model does not bear int8 (cosine {cosine:.2f} with full precision); use --dtype bf16"
+            f"int8 is too inexact for this model (cosine {cosine:.2f} with full precision); use --dtype bf16"
         )
     return small
 
 
-def _quantized(model: Any, samples: list[Tensors], kept: list[str]) -> Any:  # noqa: ANN401
-    """Quantise everything but attention and some other nodes."""
-    openvino()  # before NNCF, which would import it with what it reports
+def _quantized(model: Model, samples: list[Tensors], kept: list[str]) -> Model:
+    """Quantize all nodes except attention and the given ones."""
+    openvino()  # must precede NNCF, which would import it with telemetry enabled
     import nncf
 
-    silent = StringIO()  # it draws progress bars
+    silent = StringIO()  # discards progress bars
     with quiet(), redirect_stdout(silent), redirect_stderr(silent):
         return nncf.quantize(
             model,
@@ -68,10 +72,10 @@ def _quantized(model: Any, samples: list[Tensors], kept: list[str]) -> Any:  # n
         )
 
 
-def _narrowing(model: Any) -> list[str]:  # noqa: ANN401
-    """Return the names of products that put out fewer numbers than they take in.
+def _narrowing(model: Model) -> list[str]:
+    """Return the names of matrix products whose output is narrower than their input.
 
-    These end feed-forward layers: what they take in has outliers that 8 bits bear badly.
+    They are the second projections of feed-forward layers, whose inputs have outliers that make int8 inexact.
     """
     names = []
     for node in model.get_ops():
@@ -82,12 +86,12 @@ def _narrowing(model: Any) -> list[str]:  # noqa: ANN401
     return names
 
 
-def _shapes(node: Any) -> tuple[Any, Any]:  # noqa: ANN401
+def _shapes(node: Model) -> tuple[Any, Any]:
     return node.input(0).get_partial_shape(), node.output(0).get_partial_shape()
 
 
-def _cosine(ours: Any, theirs: Any) -> float:  # noqa: ANN401 - one tensor or several
-    """Return the cosine of what is finite in both."""
+def _cosine(ours: Outputs, theirs: Outputs) -> float:
+    """Return the cosine similarity over the elements that are finite in both outputs."""
     flat = [
         torch.cat([tensor.flatten() for tensor in (outputs if isinstance(outputs, tuple) else (outputs,))])
         for outputs in (ours, theirs)

@@ -14,6 +14,7 @@ from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapte
 from gistmeter.models.files.adapters import restore_tuned
 from gistmeter.models.files.load import find_model
 from gistmeter.models.run.batching import mask, pad
+from gistmeter.models.run.types import Tokenizer
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
@@ -148,7 +149,7 @@ def _is_right(probabilities: Sequence[float], allowed: Sequence[int]) -> bool:
     return best in allowed
 
 
-def encode_pairs(pairs: Sequence[Labelled], tokenizer: Any, data: EntailData) -> list[Encoded]:  # noqa: ANN401
+def encode_pairs(pairs: Sequence[Labelled], tokenizer: Tokenizer, data: EntailData) -> list[Encoded]:
     """Tokenize labelled pairs; of long premises, keep the sentences closest to the hypothesis."""
     texts = [(evidence(p.premise, p.hypothesis, most=data.sentences), p.hypothesis) for p in pairs]
     backend = tokenizer.backend_tokenizer
