@@ -257,7 +257,9 @@ def test_no_room_for_any_factor_is_a_problem_and_no_zero(window: int) -> None:
     metric = Cloze(Listed(window=window), ruler("Oslo"), ClozeOptions(selection="entity"))
     score = score_one(metric, "It left for Oslo.", "one two three four")
     assert math.isnan(score.value)
-    assert score.problem == "no factor of the candidate can be scored; its spans say why"
+    assert (
+        score.problem == "no factor of the candidate can be scored; the notes of the spans give the reasons"
+    )
     assert [flag.name for flag in score.flags] == ["truncated", "truncated"]
 
 

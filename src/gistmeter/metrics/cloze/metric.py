@@ -1,4 +1,4 @@
-"""ClozE: are the summary's facts what the document would fill in?"""
+"""ClozE: check whether a model that reads the source predicts the facts of the summary."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER
 
 Judged = Sequence[tuple[Factor, Verdict]]
-UNSCORED = "no factor of the candidate can be scored; its spans say why"
+UNSCORED = "no factor of the candidate can be scored; the notes of the spans give the reasons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Cloze:
     """Cloze-based evaluation of factual consistency (Li et al., 2022).
 
     Args:
-        filler: Fills the blanks.
-        pipeline: Finds the factors.
+        filler: Language model that fills the blanks.
+        pipeline: spaCy pipeline that finds the factors.
         options: See `ClozeOptions`.
 
     Raises:
-        BadModel: If the pipeline cannot find what `options.selection` asks for.
+        BadModel: If the pipeline lacks the components that `options.selection` requires.
     """
 
     filler: Filler
@@ -48,14 +48,15 @@ class Cloze:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The source."""
+        """Required fields: the source."""
         return ("source",)
 
     @property
     def signature(self) -> Signature:
-        """Models, options, splitter and cut decide the number.
+        """Models, options, sentence splitter, and truncation rule: everything that determines the score.
 
-        The filler's identity says whether it is told a factor's length (`gold-length`: one mask a token).
+        The filler's identity states whether the model knows the length of a factor (`gold-length`: one mask
+        per token).
         """
         return Signature.of(
             "cloze",
@@ -68,7 +69,7 @@ class Cloze:
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how well the model, reading the source, fills in its factors."""
+        """Score each candidate by how well the model, given the source, predicts its factors."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -84,12 +85,12 @@ class Cloze:
         ]
 
     def _priors(self, prepared_examples: Sequence[PreparedExample]) -> list[Fill]:
-        """Fill the same blanks without the document."""
+        """Return predictions for the same blanks without the document."""
         alone = [replace(query, context=()) for prepared in prepared_examples for query in prepared.queries]
         return [fill for fills in self.filler.fill(alone) for fill in fills]
 
     def _doubts(self, example: Example) -> tuple[Flag, ...]:
-        """Flag texts that are not in the pipeline's language: where it is English, which can be told."""
+        """Flag texts that are not English if the pipeline is English; other languages are not checked."""
         read = [text for text in example.texts() if text[0] != "reference"]
         return language_flags(read, self.pipeline.nlp.lang or "")
 
@@ -113,11 +114,11 @@ class Cloze:
 
 
 def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
-    """Sum up factors (equation 2); a candidate without any has the best score there is.
+    """Aggregate factor scores (equation 2); a candidate without factors gets the best possible score.
 
     Args:
         scored: Factors and their verdicts.
-        best: The score of a candidate without factors; None where there are some.
+        best: Score of a candidate without factors; None if the candidate has factors.
     """
     values = [verdict.value for _, verdict in scored]
     kinds = {
@@ -137,7 +138,7 @@ def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
 
 
 def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
-    """Flag scores that rest on answers of which only the beginning is known."""
+    """Flag scores that depend on predictions whose continuation is unknown."""
     known = sum(verdict.complete for verdict in verdicts)
     rule = options.confidence and options.bounded
     sound = options.criterion in ("exact", "log") or (options.criterion == "soft" and not rule)
