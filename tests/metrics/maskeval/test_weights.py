@@ -269,12 +269,12 @@ def test_what_cannot_be_learned_from(tiny_t5: Path, tiny_bert: Path, tmp_path: P
     told("add file and dimensions to", UsageError, replace(chosen, data={"file": "rated.jsonl"}))
     told("no row has a number for beauty", DataError, recipe(tmp_path, tiny_t5, dimensions=["beauty"]))
     told("target=cube: choose one of range, max", UsageError, recipe(tmp_path, tiny_t5, target="cube"))
-    told("folds at least 2", UsageError, recipe(tmp_path, tiny_t5, folds=1))
+    told("folds 0 or at least 2", UsageError, recipe(tmp_path, tiny_t5, folds=1))
     told(
         "remove keep and dimension",
         UsageError,
         replace(chosen, model={**chosen.model, "options": {"keep": 0.5}}),
     )
-    told("cuts words unlike", BadModel, replace(chosen, model={**chosen.model, "encoder": str(tiny_bert)}))
+    told("use the tokenizer of", BadModel, replace(chosen, model={**chosen.model, "encoder": str(tiny_bert)}))
     (tmp_path / "rated.jsonl").write_text('{"scores": {"fluency": 1}}\n', encoding="utf-8")
     told("row 1: candidate and source must be texts", DataError, chosen)

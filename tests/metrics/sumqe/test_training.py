@@ -1,4 +1,4 @@
-"""SUM-QE's training, on tiny models: what is learned, from what, and what is held out."""
+"""Training of SUM-QE on tiny models: loss, weights, validation, and folds."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def rows_file(folder: Path, name: str = "rows.jsonl", documents: int = 12) -> Path:
-    """Texts of a system that people like, and of two that they do not."""
+    """Return texts of one system with high ratings, and of two with low ratings."""
     rows = [
         {
             "id": f"{at}-{system}",
