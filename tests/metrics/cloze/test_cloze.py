@@ -1,4 +1,4 @@
-"""ClozE with a fake filler and hand-computed values, and against a simple implementation on a tiny RoBERTa."""
+"""ClozE with a fake filler and hand-computed values, and compared with simple code on a tiny RoBERTa."""
 
 import json
 import math
