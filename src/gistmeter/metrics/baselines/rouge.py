@@ -183,6 +183,6 @@ def _flags(example: Example, tokenize: Tokenizer) -> tuple[Flag, ...]:
 def _seen(text: str) -> tuple[int, int]:
     """Return the number of letters and digits that the library's tokenizer keeps, and the total number."""
     if text.isascii():
-        return 1, 1
+        return 1, 1  # everything is kept, so the exact numbers do not matter
     total = sum(character.isalnum() for character in text)
     return sum(character.isalnum() for character in text if character.isascii()), total

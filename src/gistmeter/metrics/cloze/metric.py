@@ -105,21 +105,18 @@ class Cloze:
         spans += bare_sentences(prepared.marked)
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
-        best = 0.0 if self.options.criterion == "log" else 1.0
-        parts = _parts(scored, best=None if judged else best)
+        parts = _parts(scored)
+        if not judged:  # without factors, the candidate gets the best possible score
+            best = 0.0 if self.options.criterion == "log" else 1.0
+            parts |= {"average": best, "min": best, "sentences": best}
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
         return Score(prepared.id, value, parts, ordered, flags, problem)
 
 
-def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
-    """Aggregate factor scores (equation 2); a candidate without factors gets the best possible score.
-
-    Args:
-        scored: Factors and their verdicts.
-        best: Score of a candidate without factors; None if the candidate has factors.
-    """
+def _parts(scored: Judged) -> dict[str, float]:
+    """Aggregate factor scores (equation 2); NaN if no factor is scored."""
     values = [verdict.value for _, verdict in scored]
     kinds = {
         kind: _mean([verdict.value for factor, verdict in scored if factor.kind == kind])
@@ -128,9 +125,9 @@ def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
     runs = groupby(scored, key=lambda pair: pair[0].sentence)
     sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
     return {
-        "average": _mean(values) if best is None else best,
-        "min": min(values, default=math.nan) if best is None else best,
-        "sentences": _mean(sentences) if best is None else best,
+        "average": _mean(values),
+        "min": min(values, default=math.nan),
+        "sentences": _mean(sentences),
         **kinds,
         "confidence": _mean([verdict.confidence for _, verdict in scored]),
         "factors": float(len(scored)),

@@ -114,7 +114,8 @@ def _around(filler: Filler, blanks: int) -> int:
 
     If both texts have separate windows, return the number for one of them.
     """
-    return filler.overhead(blanks) // (2 if filler.separate_windows else 1)
+    overhead = filler.overhead(blanks)
+    return overhead // 2 if filler.separate_windows else overhead
 
 
 def stretches(

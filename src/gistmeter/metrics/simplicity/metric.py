@@ -93,7 +93,9 @@ class Simplicity:
             parts["p_simple"] = self.judge.probability(ours.vectors)
         flags = _flags(example, texts, degenerate=any(is_one(score) for score in source.values()))
         flags += language_flags(example.texts(), self.options.language)
-        value = parts[self.options.value] - (self.options.contrast * kept if self.options.contrast else 0)
+        value = parts[self.options.value]
+        if self.options.contrast:
+            value -= self.options.contrast * kept
         return Score(example.id, value, parts, spans, flags)
 
     def _unread(self, example: Example, texts: dict[str, Text]) -> Score | None:

@@ -39,9 +39,10 @@ class FrequencyWeighter:
         """Return the weight of each token, shape (tokens,); special tokens have weight 0."""
         own = ~tokens.special
         weights = np.zeros(len(own))
-        if own.any():
-            found = keys(text, tokens.offsets[own], self.unit, self.language) if self.weights else []
-            weights[own] = [self.weights.get(key, self.unseen) for key in found] or self.unseen
+        weights[own] = self.unseen
+        if own.any() and self.weights:
+            found = keys(text, tokens.offsets[own], self.unit, self.language)
+            weights[own] = [self.weights.get(key, self.unseen) for key in found]
         return weights
 
 

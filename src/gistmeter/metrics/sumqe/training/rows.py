@@ -132,7 +132,10 @@ def split(rows: Sequence[Rated], parts: int, seed: int, number: int = 0) -> tupl
     kept: list[Rated] = []
     held: list[Rated] = []
     for row in rows:
-        (held if part_by_seed(row.document, parts, seed) == number else kept).append(row)
+        if part_by_seed(row.document, parts, seed) == number:
+            held.append(row)
+        else:
+            kept.append(row)
     return kept, held
 
 

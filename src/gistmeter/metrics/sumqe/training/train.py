@@ -13,7 +13,7 @@ from gistmeter.metrics.sumqe.metric import SumQE
 from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
 from gistmeter.metrics.sumqe.training.folds import Fold, fold_figures, folds_of
 from gistmeter.metrics.sumqe.training.rows import Rated, labelled, part_by_seed, read_set, split
-from gistmeter.metrics.sumqe.training.synthetic import Clean, read_clean, synthetic_rows
+from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_rows
 from gistmeter.metrics.sumqe.training.task import RateOptions, RateTask, read_rows_of
 from gistmeter.models.files.adapters import restore_tuned, save_tuned
 from gistmeter.models.files.load import find_model
@@ -241,9 +241,11 @@ def _made(recipe: Recipe, data: Path) -> tuple[list[Rated], list[Rated]]:
     check_keys(given, ("rows", "validation", "sets"), f"{recipe.name}, data.made")
     seed = recipe.training.seed
     clean = read_clean(data, given["sets"], seed)
-    sides: tuple[list[Clean], list[Clean]] = ([], [])
-    for one in clean:
-        sides[part_by_seed(one.base.document, PARTS, seed) == 0].append(one)
+    held_out = {one.base.document for one in clean if part_by_seed(one.base.document, PARTS, seed) == 0}
+    sides = (
+        [one for one in clean if one.base.document not in held_out],
+        [one for one in clean if one.base.document in held_out],
+    )
     counts = int(given["rows"]), int(given.get("validation", 500))
     if min(map(len, sides)) < 2:
         raise UsageError(f"{recipe.name}: data.made has too few texts; add texts to data.made.sets")
