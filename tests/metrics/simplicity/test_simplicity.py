@@ -234,5 +234,5 @@ def test_what_cannot_be_is_said(tiny_bert: Path, tmp_path: Path) -> None:
         load("simplicity", model=str(tiny_bert), frequencies=str(tmp_path))
     with pytest.raises(DataError, match="no folder of frequency tables at nowhere"):
         load("simplicity", model=str(tiny_bert), frequencies="nowhere")
-    with pytest.raises(UsageError, match="mini, tuned, paper"):
+    with pytest.raises(UsageError, match="mini, base, tuned, paper"):
         load("simplicity", preset="tiny")
