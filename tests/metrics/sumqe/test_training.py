@@ -187,11 +187,11 @@ def test_official_holds_the_last_rows_out(tmp_path: Path, tiny_bert: Path) -> No
     [
         ({"data": {"folds": "1"}}, "folds=1"),
         ({"data": {"preset": "paper"}}, "choose one of clean, official"),
-        ({"data": {"parts": 1}}, "parts must be at least 2"),
+        ({"data": {"parts": 1}}, "set parts to at least 2"),
         ({"data": {"weight": 1}}, "no 'weight' here"),
         ({"model": {"heads": 5}}, "no 'heads' here"),
         ({"model": {"qualities": "focus"}}, "no 'qualities' here"),
-        ({"data": {"sets": []}}, r"needs \[\[data.sets\]\]"),
+        ({"data": {"sets": []}}, r"add \[\[data.sets\]\]"),
     ],
 )
 def test_a_recipe_that_cannot_be(tmp_path: Path, tiny_bert: Path, parts: dict[str, Any], says: str) -> None:
