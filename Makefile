@@ -2,11 +2,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 SOURCES := pyproject.toml constraints.txt
+MKDOCS ?= $(BIN)/mkdocs
 
-.PHONY: demo test nightly clean
+.PHONY: demo test nightly coverage test-lowest docs clean
 
-demo: .venv/installed  ## install what is needed, score the example pairs with every metric, print the table
+demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
+	sed -n 2p examples/pairs.jsonl | $(BIN)/gistmeter score cloze speed:against=source --input - --explain
 
 test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/ruff check
@@ -19,8 +21,25 @@ SEED ?= $(shell date +%s)
 nightly: .venv/installed-dev  ## every test with fresh examples, the long ones too; repeat a night with SEED=N
 	GISTMETER_HYPOTHESIS=fresh $(BIN)/pytest -m "nightly or not nightly" --hypothesis-seed=$(SEED)
 
+coverage: .venv/installed-dev  ## run the tests, print which lines none of them runs
+	$(BIN)/pytest --cov=gistmeter --cov-branch --cov-report=term-missing:skip-covered
+
+LOWEST := build/lowest
+test-lowest:  ## run the tests with the lowest versions that pyproject.toml declares; needs uv
+	uv venv --quiet --python $(PYTHON) $(LOWEST)
+	uv pip install --quiet --python $(LOWEST) --resolution lowest-direct --editable '.[dev]'
+	$(LOWEST)/bin/pytest
+
+PAGES := build/site-pages
+docs: .venv/installed-docs  ## build the documentation into build/site; a broken link fails
+	rm -rf $(PAGES)
+	mkdir -p $(PAGES)
+	cp -r README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs $(PAGES)
+	for page in src/gistmeter/metrics/*/README.md; do mkdir -p $(PAGES)/$$(dirname $$page); cp $$page $(PAGES)/$$page; done
+	$(MKDOCS) build --strict --quiet
+
 clean:
-	rm -rf .venv
+	rm -rf .venv build
 
 # torch first and by itself: the constraint picks the tested build, and nothing else may pull in another.
 .venv/installed: $(SOURCES)
@@ -31,4 +50,8 @@ clean:
 
 .venv/installed-dev: .venv/installed
 	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+.venv/installed-docs: .venv/installed
+	$(INSTALL) --editable '.[docs]'
 	touch $@

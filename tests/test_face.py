@@ -31,7 +31,7 @@ ROWS = [
 def test_the_public_face_is_pinned() -> None:
     assert gm.__all__ == [
         "Example", "Flag", "Metric", "Report", "Runtime", "Score", "Signature", "Span",
-        "benchmark", "errors", "load", "score",
+        "benchmark", "compare", "errors", "load", "score", "write_html",
     ]  # fmt: skip
     assert all(hasattr(gm, name) for name in gm.__all__)
 
@@ -243,7 +243,7 @@ def test_benchmark_has_the_levels_that_the_rows_name() -> None:
         {**ROWS[n % 3], "doc_id": f"d{n // 3}", "system": f"s{n % 3}", "scores": {"fluency": n * n % 7}}
         for n in range(12)
     ]
-    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"flat", "document", "system"}
+    assert {row["level"] for row in gm.benchmark("rouge", rows)} == {"pooled", "summary", "system"}
     without = [{name: value for name, value in row.items() if name != "system"} for row in rows]
     assert {row["level"] for row in gm.benchmark("rouge", without)} == {"flat", "document"}
     with pytest.raises(gm.errors.DataError, match="no row has human scores"):

@@ -8,7 +8,7 @@
 0.75
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Unpack
 
 from gistmeter.core import errors
@@ -27,11 +27,14 @@ from gistmeter.face import (
     score_column,
     split_words,
     usable_metrics,
+    write_html,
 )
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 from gistmeter.report.report import Report
 
 if TYPE_CHECKING:
+    from gistmeter.bench.compare import Scores
+    from gistmeter.report.comparison import Comparison
     from gistmeter.report.correlations import Correlations
 
 __version__ = "0.1.0"
@@ -45,9 +48,11 @@ __all__ = [
     "Signature",
     "Span",
     "benchmark",
+    "compare",
     "errors",
     "load",
     "score",
+    "write_html",
 ]
 
 
@@ -146,7 +151,8 @@ def score(
         label: (metric.signature, score_column(metric, table.rows, label=label, progress=progress))
         for label, metric in usable_metrics(metrics, words, table, progress=progress).items()
     }
-    return Report.of(scored, [row.example for row in table.rows], seed=seed)
+    human = [row.scores for row in table.rows]
+    return Report.of(scored, [row.example for row in table.rows], human=human, seed=seed)
 
 
 def benchmark(
@@ -198,3 +204,34 @@ def benchmark(
         "system": any(row.example.system for row in read),
     }
     return Correlations([row for row in found if grouped.get(str(row["level"]), True)])
+
+
+def compare(
+    scores: "Scores", /, *, by: str = "system", systems: Sequence[str] = (), seed: int = 0
+) -> "Comparison":
+    """Test whether one system scores higher than another on the same documents.
+
+    Args:
+        scores: A report whose examples have a `system`; a dict of reports, one a system; or the path of a
+            file that `gistmeter score -o` wrote, or a list of paths.
+        by: What names a system: `system`, `file` (also the names of a dict of reports), or another column
+            of the files.
+        systems: Which to compare; all by default.
+        seed: Of the bootstrap and the permutation test.
+
+    Returns:
+        Means, differences, intervals, tests by document, and ranks.
+
+    Raises:
+        UsageError: If a system or a column does not exist.
+        DataError: If there are fewer than two systems, or their rows share neither ids nor documents.
+
+    >>> one, other = (score("length_ratio", candidates=texts, sources=["a b", "a b"], ids=["1", "2"])
+    ...               for texts in (["a b", "a"], ["a", "a"]))
+    >>> compare({"one": one, "other": other}).pairs[0]["difference"]
+    0.25
+    """
+    from gistmeter.bench.compare import compare as compare_values
+    from gistmeter.bench.compare import measured
+
+    return compare_values(measured(scores, by=by), systems=systems, by=by, seed=seed)

@@ -16,6 +16,7 @@ from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 from gistmeter.io.frames import Table, as_list, table_from
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
+from gistmeter.report.report import Report
 
 LOG = logging.getLogger("gistmeter")
 Metrics = str | Metric | Iterable[str | Metric]
@@ -176,6 +177,33 @@ def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bo
         else:
             raise UsageError(f"a metric must be a name, a spec or a loaded metric, not {metric!r}")
     return {label: metric for label, metric in found.items() if _fits(label, metric, table, specs)}
+
+
+def write_html(
+    report: Report, path: str | PathLike[str], *, title: str = "gistmeter report", rows: int = 1000
+) -> None:
+    """Write a report as one HTML file, which needs no network and stays below 5 MB.
+
+    Args:
+        report: From `score`.
+        path: The file; it appears when it is whole.
+        title: Of the page.
+        rows: The most rows whose texts it holds; of more, evenly spaced ones are shown.
+
+    Raises:
+        DataError: If the file cannot be written.
+
+    >>> from gistmeter.core.example import Example
+    >>> report = Report.of({}, [Example("1", "A cat.")])
+    >>> write_html(report, "missing/report.html")
+    Traceback (most recent call last):
+    gistmeter.core.errors.DataError: cannot write missing/report.html: make the folder missing first
+    """
+    from gistmeter.io.files import check_output, write_whole
+    from gistmeter.report.html.page import page
+
+    check_output(path)
+    write_whole(path, page(report.view, title=title, rows=rows).encode())
 
 
 def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:

@@ -18,6 +18,7 @@ from gistmeter.report.plain import plain
 
 DIGITS = 19
 BACKENDS = ("auto", "torch", "openvino")
+FORMATS = ("text", "markdown", "latex", "json", "html")
 DTYPES = ("fp32", "bf16", "int8")
 Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Returns:
         The exit code: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available,
-        130 interrupted, 143 terminated.
+        5 a gate failed, 130 interrupted, 143 terminated.
     """
     if not prepare():
         return UsageError.exit_code
@@ -55,13 +56,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="gistmeter",
         description="Judge summaries and simplifications as people would, and show where they are wrong.",
         epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
-        "130 interrupted, 143 terminated",
+        "5 a gate failed, 130 interrupted, 143 terminated",
     )
     parser.add_argument("--version", action="version", version=f"gistmeter {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_score(commands)
+    _add_compare(commands)
     _add_benchmark(commands)
     _add_reproduce(commands)
+    _add_report(commands)
     _add_data(commands)
     _add_models(commands)
     _add_train(commands)
@@ -101,6 +104,11 @@ def _add_score(commands: Commands) -> None:
         "--spans", metavar="WHICH", default="all", help="all (default), none or worst=N a score"
     )
     spans.add_argument("--no-spans", dest="spans", action="store_const", const="none", help="as --spans none")
+    score.add_argument(
+        "--explain",
+        action="store_true",
+        help="print each text sentence by sentence, in colour, with evidence",
+    )
     pair = score.add_argument_group("one pair")
     for side in ("candidate", "source"):
         pair.add_argument(f"--{side}", metavar="FILE", help=f"a file with the {side}")
@@ -109,12 +117,43 @@ def _add_score(commands: Commands) -> None:
     pair.add_argument("--reference-text", metavar="TEXT", action="append", default=[], help="may be repeated")
     rows.add_argument(
         "--max-seconds-per-row",
-        type=_seconds,
+        type=_above_zero,
         metavar="N",
         help="give up on a row that takes a metric longer (checked between batches of a model)",
     )
+    _add_engine(score.add_argument_group("size"))
+    _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
     _add_common(score)
     score.set_defaults(run=_run_score)
+
+
+def _add_engine(group: argparse._ArgumentGroup) -> None:
+    """Add what spreads the work."""
+    group.add_argument(
+        "--engine",
+        choices=("local", "ray"),
+        default="local",
+        help="local (default): this machine; ray: a cluster, where -i and -o are folders of shards",
+    )
+    group.add_argument(
+        "--address", metavar="ADDRESS", help="of a Ray cluster, or auto (default: start Ray here)"
+    )
+    group.add_argument(
+        "--worker-cpus",
+        type=_above_zero,
+        default=0.5,
+        metavar="N",
+        help="of each worker on Ray (default: 0.5)",
+    )
+    group.add_argument(
+        "--workers",
+        type=_positive,
+        metavar="N",
+        help="score with N processes (default: one; one a device of --device cuda:0,cuda:1)",
+    )
+    group.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="score only the I-th of N equal parts of the file"
+    )
 
 
 def _add_fate(group: argparse._ArgumentGroup) -> None:
@@ -122,6 +161,23 @@ def _add_fate(group: argparse._ArgumentGroup) -> None:
     fate = group.add_mutually_exclusive_group()
     fate.add_argument("--resume", action="store_true", help="go on after the rows of a run that was stopped")
     fate.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+
+
+def _add_gates(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--fail-under",
+        metavar="METRIC=MEAN",
+        action="append",
+        default=[],
+        help="fail if the mean is below; may be repeated",
+    )
+    group.add_argument(
+        "--fail-below-baseline",
+        metavar="SCORES",
+        help="fail if a metric fell from these scores, which score -o wrote: one-sided test by document",
+    )
+    group.add_argument("--alpha", type=_share, default=0.05, metavar="P", help="of that test (default: 0.05)")
+    group.add_argument("--junit", metavar="FILE", help="write the gates here as JUnit XML")
 
 
 def _add_cache(group: argparse._ArgumentGroup, *, default: str) -> None:
@@ -170,6 +226,32 @@ def _add_benchmark(commands: Commands) -> None:
     benchmark.set_defaults(run=_run_benchmark)
 
 
+def _add_compare(commands: Commands) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="test whether one system scores higher than another",
+        description="Compare systems by their scores: means, differences with intervals, tests by document.",
+    )
+    compare.add_argument(
+        "scores", metavar="SCORES", nargs="+", help="what score -o wrote: one file, or one a system"
+    )
+    compare.add_argument(
+        "--system", metavar="NAME", action="append", default=[], help="compare only these; may be repeated"
+    )
+    compare.add_argument(
+        "--by",
+        metavar="COLUMN",
+        default="system",
+        help="what names a system: system (default), file, or another column of the scores",
+    )
+    compare.add_argument("--format", default="text", choices=FORMATS, help="of the output (default: text)")
+    compare.add_argument("--plot", metavar="FILE", help="draw the means and their intervals here: a PNG")
+    compare.add_argument("--seed", type=_not_negative, default=0, help="of bootstrap and permutation test")
+    compare.add_argument("--quiet", action="store_true", help="no notes")
+    compare.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    compare.set_defaults(run=_run_compare)
+
+
 def _add_reproduce(commands: Commands) -> None:
     reproduce = _add_command(
         commands,
@@ -185,6 +267,26 @@ def _add_reproduce(commands: Commands) -> None:
     _add_cache(reproduce.add_argument_group("kept scores"), default="a file in the user's cache")
     _add_common(reproduce, metrics="*")
     reproduce.set_defaults(run=_run_reproduce)
+
+
+def _add_report(commands: Commands) -> None:
+    report = commands.add_parser(
+        "report",
+        help="show scores and texts as one HTML file",
+        description="Show scores and the texts they are of as one HTML file, which needs no network.",
+    )
+    report.add_argument("scores", metavar="SCORES", help="the output of score: jsonl, csv, parquet, .gz")
+    report.add_argument("-i", "--input", metavar="FILE", help="the rows that were scored, for their texts")
+    report.add_argument("-o", "--output", metavar="FILE", required=True, help="the HTML file")
+    report.add_argument("--overwrite", action="store_true", help="replace an output that is there already")
+    report.add_argument(
+        "--rows", type=_positive, default=1000, metavar="N", help="show at most N rows (default: 1000)"
+    )
+    report.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
+    report.add_argument("--seed", type=_not_negative, default=0, help="of the bootstrap")
+    report.add_argument("--quiet", action="store_true", help="no notes")
+    report.add_argument("--debug", action="store_true", help="show a traceback when something fails")
+    report.set_defaults(run=_run_report)
 
 
 def _add_data(commands: Commands) -> None:
@@ -266,10 +368,25 @@ def _positive(text: str) -> int:
     return number
 
 
-def _seconds(text: str) -> float:
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return number
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("/")
+    number, count = _positive(first), _positive(last)
+    if number > count:
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)}: there are only {count} parts; write 1/{count}")
+    return number, count
+
+
+def _above_zero(text: str) -> float:
     number = float(text)
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of seconds above 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
     return number
 
 
@@ -280,6 +397,10 @@ def _not_negative(text: str) -> int:
 
 
 def _run_score(arguments: argparse.Namespace) -> int:
+    if arguments.engine == "ray":
+        from gistmeter.app.commands.score_shards import run as run_shards
+
+        return run_shards(arguments)
     from gistmeter.app.commands.score import run
 
     return run(arguments)
@@ -293,8 +414,20 @@ def _run_benchmark(arguments: argparse.Namespace) -> int:
     return run(arguments)
 
 
+def _run_compare(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.compare import run
+
+    return run(arguments)
+
+
 def _run_reproduce(arguments: argparse.Namespace) -> int:
     from gistmeter.app.commands.reproduce import run
+
+    return run(arguments)
+
+
+def _run_report(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.report import run
 
     return run(arguments)
 

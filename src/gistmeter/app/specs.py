@@ -8,6 +8,7 @@ from gistmeter import catalog
 from gistmeter.core.metric import Metric
 
 if TYPE_CHECKING:
+    from gistmeter.engine.plan import Plan
     from gistmeter.models.run.runtime import Runtime
 
 LOG = logging.getLogger("gistmeter")
@@ -43,6 +44,22 @@ def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
         runtime=runtime_of(arguments),
     )
     return list(metrics.items())
+
+
+def plan_of(arguments: argparse.Namespace) -> "Plan":
+    """Return what `gistmeter score` asks for as plain values, which another process can build."""
+    from gistmeter.engine.plan import Plan
+
+    return Plan(
+        tuple(arguments.metrics),
+        dimension=arguments.dimension,
+        preset=arguments.preset,
+        model=arguments.model,
+        runtime=runtime_of(arguments),
+        cache=arguments.cache,
+        cache_size=arguments.cache_size,
+        max_seconds_per_row=arguments.max_seconds_per_row,
+    )
 
 
 def note(arguments: argparse.Namespace, text: str) -> None:

@@ -31,14 +31,20 @@ def group_weights(groups: Sequence[str], *, resamples: int, seed: int) -> NDArra
     return draw_groups(len(names), resamples=resamples, seed=seed)[:, member]
 
 
-def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: int) -> tuple[float, float]:
-    """Return the 95 % percentile interval of the mean, resampling whole groups.
+def draw_means(values: NDArray[np.float64], groups: Sequence[str], *, seed: int) -> NDArray[np.float64]:
+    """Average what is drawn when whole groups are drawn with replacement.
 
-    NaN, NaN where there are fewer than two groups: one document says nothing about others.
+    Args:
+        values: Of shape (n,).
+        groups: The group of each value.
+        seed: Makes the draw repeatable.
+
+    Returns:
+        Means of shape (1000,); or (0,) for fewer than two groups: one document says nothing about others.
     """
     names, member = np.unique(np.asarray(groups), return_inverse=True)
     if len(names) < 2:
-        return math.nan, math.nan
+        return np.empty(0)
     sums = np.bincount(member, weights=values)
     sizes = np.bincount(member)
     means = []
@@ -47,5 +53,16 @@ def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: 
     for start in range(0, RESAMPLES, step):
         drawn = draw_groups(len(names), resamples=min(step, RESAMPLES - start), seed=seed + start)
         means.append((drawn @ sums) / (drawn @ sizes))
-    low, high = np.quantile(np.concatenate(means), [0.025, 0.975])
+    return np.concatenate(means)
+
+
+def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: int) -> tuple[float, float]:
+    """Return the 95 % percentile interval of the mean, resampling whole groups.
+
+    NaN, NaN where there are fewer than two groups.
+    """
+    means = draw_means(values, groups, seed=seed)
+    if not len(means):
+        return math.nan, math.nan
+    low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)

@@ -37,6 +37,10 @@ class MissingExtra(UsageError):
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(f"{package} is not installed; run: pip install 'gistmeter[{extra}]'")
 
+    def __reduce__(self) -> tuple[type[UsageError], tuple[str, ...]]:
+        """Reach another process as what it says."""
+        return UsageError, self.args
+
 
 class DataError(GistmeterError):
     """Bad or missing data."""

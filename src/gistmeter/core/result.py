@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gistmeter.core.bootstrap import bootstrap_mean
+from gistmeter.core.column import Column
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 
@@ -51,10 +53,57 @@ class MetricResult:
                 A row without one is a document of its own.
             seed: Of the bootstrap.
         """
-        keys = [group or f"\0{at}" for at, group in enumerate(groups or [None] * len(scores))]
-        pairs = zip(scores, keys, strict=True)
-        defined = [(score.value, key) for score, key in pairs if score.problem is None]
-        values = np.array([value for value, _ in defined])
-        low, high = bootstrap_mean(values, [key for _, key in defined], seed=seed)
-        mean = float(values.mean()) if len(values) else math.nan
-        return cls(signature, tuple(scores), mean, low, high, len(values), len(scores) - len(values))
+        values = np.array([score.value for score in scores], dtype=np.float64)
+        mean, low, high = mean_of(values, groups, seed=seed)
+        n_undefined = int(np.isnan(values).sum())
+        return cls(signature, tuple(scores), mean, low, high, len(values) - n_undefined, n_undefined)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnResult:
+    """The scores of one metric over more rows than fit into memory whole, and their mean.
+
+    Args:
+        signature: What decided the numbers.
+        scores: What is kept of them.
+        mean: As in `MetricResult`.
+        low: As in `MetricResult`.
+        high: As in `MetricResult`.
+        n: As in `MetricResult`.
+        n_undefined: As in `MetricResult`.
+    """
+
+    signature: Signature
+    scores: Column
+    mean: float
+    low: float
+    high: float
+    n: int
+    n_undefined: int
+
+    @classmethod
+    def of(
+        cls, signature: Signature, column: Column, groups: Sequence[str | None], *, seed: int = 0
+    ) -> "ColumnResult":
+        """Sum up scores, as `MetricResult.of` does."""
+        values = np.array(column.values, dtype=np.float64)
+        n_undefined = int(np.isnan(values).sum())
+        return cls(
+            signature, column, *mean_of(values, groups, seed=seed), len(values) - n_undefined, n_undefined
+        )
+
+
+def mean_of(
+    values: NDArray[np.float64], groups: Sequence[str | None], *, seed: int
+) -> tuple[float, float, float]:
+    """Return the mean of the values that are no NaN, and the ends of its 95 % bootstrap interval.
+
+    Args:
+        values: One a row.
+        groups: The document of each row, None for one of its own; empty for no documents.
+        seed: Of the bootstrap.
+    """
+    defined = np.flatnonzero(~np.isnan(values))
+    keys = [(groups[at] if groups else None) or f"\0{at}" for at in map(int, defined)]
+    low, high = bootstrap_mean(values[defined], keys, seed=seed)
+    return float(values[defined].mean()) if len(defined) else math.nan, low, high

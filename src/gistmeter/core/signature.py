@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,18 @@ class Signature:
     def of(cls, metric: str, *, version: int, **settings: object) -> "Signature":
         """Make a signature from settings of any type, in the order given."""
         return cls(metric, str(version), tuple((name, str(value)) for name, value in settings.items()))
+
+    @classmethod
+    def parse(cls, text: str) -> "Signature":
+        """Read back what `text` prints.
+
+        >>> Signature.parse("speed|version=1|match=greedy")
+        Signature(metric='speed', version='1', settings=(('match', 'greedy'),))
+        """
+        metric, *pairs = text.split("|")
+        settings = [(name, unquote(value)) for name, _, value in (pair.partition("=") for pair in pairs)]
+        version = next((value for name, value in settings[:1] if name == "version"), "")
+        return cls(metric, version, tuple(settings[1:] if version else settings))
 
     @property
     def text(self) -> str:

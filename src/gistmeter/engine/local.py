@@ -64,10 +64,26 @@ def score_rows(
         if not part:
             return
         start = time.monotonic()
-        columns = [_column(metric, part, max_seconds_per_row) for metric in metrics]
-        yield [Scored(row, scores) for row, scores in zip(part, zip(*columns, strict=True), strict=True)]
+        yield score_chunk(metrics, part, max_seconds_per_row)
         if time.monotonic() - start > size.seconds:
             size = size.halved()
+
+
+def chunks(rows: Iterable[Row], size: Size) -> Iterator[list[Row]]:
+    """Cut rows into chunks of one size; read only one row further than a chunk goes."""
+    remaining = iter(rows)
+    part, ahead = _chunk(remaining, None, size)
+    while part:
+        yield part
+        part, ahead = _chunk(remaining, ahead, size)
+
+
+def score_chunk(
+    metrics: Sequence[Metric], rows: list[Row], max_seconds_per_row: float | None = None
+) -> list[Scored]:
+    """Score rows together with several metrics."""
+    columns = [_column(metric, rows, max_seconds_per_row) for metric in metrics]
+    return [Scored(row, scores) for row, scores in zip(rows, zip(*columns, strict=True), strict=True)]
 
 
 def _chunk(rows: Iterator[Row], ahead: Row | None, size: Size) -> tuple[list[Row], Row | None]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gistmeter.report.plain import plain
-from gistmeter.report.table import UNDEFINED, _joined, _table, _wrapped
+from gistmeter.report.table import UNDEFINED, _joined, _probability, _signed, _table, _wrapped
 
 Figures = Mapping[str, Any]
 SIGNIFICANT = 0.05
@@ -68,13 +68,3 @@ def _differs(row: Figures) -> bool:
     if row["p_holm"] is None or row["low"] is None:
         return False
     return bool(row["p_holm"] < SIGNIFICANT and not row["low"] <= 0 <= row["high"])
-
-
-def _signed(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:+.3f}"
-
-
-def _probability(p: float | None) -> str:
-    if p is None:
-        return UNDEFINED
-    return "<.001" if p < 0.001 else f"{p:.3f}"

@@ -15,9 +15,13 @@ def plain(text: str, width: int = LONG) -> str:
     b'speed\\ufffd[31m red'
     """
     start = text[: 4 * width]
-    shown = (c if c.isprintable() or c.isspace() else _placeholder(c) for c in start)
-    line = " ".join("".join(shown).split())
+    line = " ".join(harmless(start).split())
     return line if len(line) <= width and start == text else line[: width - 1].rstrip() + "…"
+
+
+def harmless(text: str) -> str:
+    """Return a text without characters that move the cursor; white space of every kind becomes a space."""
+    return "".join(" " if c.isspace() else c if c.isprintable() else _placeholder(c) for c in text)
 
 
 def _placeholder(character: str) -> str:

@@ -15,7 +15,7 @@ from gistmeter.core.score import Score
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
 from gistmeter.report.frame import Columns, Frame, Kind, frame_of, write_jsonl
-from gistmeter.report.notebook import html_table
+from gistmeter.report.html.data import View
 from gistmeter.report.table import _number as number
 from gistmeter.report.table import score_table
 
@@ -35,6 +35,7 @@ class Report:
     Args:
         results: What each metric gave, by the metric's label.
         examples: What was scored, in the order given.
+        human: What people said of each example, by dimension; empty if nobody did.
 
     >>> signature = Signature.of("chrf", version=1)
     >>> scores = [Score("1", 75.0), Score("2", 50.0)]
@@ -48,6 +49,7 @@ class Report:
 
     results: Mapping[str, MetricResult]
     examples: Sequence[Example]
+    human: Sequence[Mapping[str, float]] = ()
 
     @classmethod
     def of(
@@ -55,6 +57,7 @@ class Report:
         scored: Mapping[str, tuple[Signature, Sequence[Score]]],
         examples: Sequence[Example],
         *,
+        human: Sequence[Mapping[str, float]] = (),
         seed: int = 0,
     ) -> "Report":
         """Make a report of scores.
@@ -62,6 +65,7 @@ class Report:
         Args:
             scored: The signature and the scores of each metric, one score an example.
             examples: What was scored; intervals resample the documents of those with a `doc_id`.
+            human: What people said of each example, by dimension; leave it out if nobody did.
             seed: Of the bootstrap.
         """
         documents = [example.doc_id for example in examples]
@@ -69,7 +73,7 @@ class Report:
             label: MetricResult.of(signature, scores, documents, seed=seed)
             for label, (signature, scores) in scored.items()
         }
-        return cls(results, tuple(examples))
+        return cls(results, tuple(examples), tuple(human) if any(human) else ())
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -115,7 +119,7 @@ class Report:
         if metric not in self.results:
             hint = did_you_mean(metric, self.results)
             raise UsageError(f"no metric {metric!r} in this report{hint}; there are: {self._listed}")
-        return Report({metric: self.results[metric]}, self.examples)
+        return Report({metric: self.results[metric]}, self.examples, self.human)
 
     def __iter__(self) -> Iterator["Report"]:
         return (self[metric] for metric in self.results)
@@ -183,17 +187,14 @@ class Report:
         return "\n".join([head, *lines])
 
     def _repr_html_(self) -> str:
-        summary = [
-            (label, number(result.mean), _interval(result), f"{result.n:,}", f"{result.n_undefined:,}")
-            for label, result in self.results.items()
-        ]
-        values = [
-            (example.id, *(number(result.scores[at].value) for result in self.results.values()))
-            for at, example in enumerate(self.examples[:SHOWN_ROWS])
-        ]
-        headers = ["metric", "mean", "95 % interval", "n", "undefined"]
-        shown = f"{len(values)} of {len(self.examples):,} rows"
-        return html_table(headers, summary) + html_table(["id", *self.results], values, caption=shown)
+        from gistmeter.report.html.page import fragment
+
+        return fragment(self.view, rows=SHOWN_ROWS)
+
+    @property
+    def view(self) -> View:
+        """What the HTML pages draw."""
+        return View(self.results, self.examples, self.human)
 
     @property
     def _only(self) -> MetricResult:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from tabulate import tabulate
 
 from gistmeter.core.example import Example
-from gistmeter.core.result import MetricResult
+from gistmeter.core.result import ColumnResult, MetricResult
 from gistmeter.core.score import Score, Span
 from gistmeter.report.plain import plain
 
@@ -19,7 +19,7 @@ METRICS = 6  # side by side in a table of examples
 DIMENSIONS = 4  # side by side in a table of correlations
 NOTES = 20  # lines of them before the rest is only counted
 
-Entries = Sequence[tuple[str, MetricResult]]
+Entries = Sequence[tuple[str, MetricResult | ColumnResult]]
 Figures = Mapping[str, Any]
 T = TypeVar("T")
 
@@ -201,6 +201,16 @@ def _number(value: float | None) -> str:
     if value is None or value != value:  # noqa: PLR0124 - NaN
         return UNDEFINED
     return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
+
+
+def _signed(value: float | None) -> str:
+    return UNDEFINED if value is None else f"{value:+.3f}"
+
+
+def _probability(p: float | None) -> str:
+    if p is None:
+        return UNDEFINED
+    return "<.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _wrapped(label: str, width: int = LABEL) -> str:

@@ -13,15 +13,12 @@ from importlib.metadata import version
 from itertools import pairwise
 
 from gistmeter.text.words import Place
+from gistmeter.text.wrapping import BREAK, CLOSERS, LINES, TITLE, paragraphs, stop_characters, unwrap
 
-SPLITTER = f"spacy-{version('spacy')}-en+rules-1"
+SPLITTER = f"spacy-{version('spacy')}-en+rules-2"
 """What decides the cuts, for signatures; the last figure rises whenever a text would be cut elsewhere."""
 
-# A full stop after these never ends a sentence, nor does one that stands apart after the second lot.
-_TITLE = re.compile(
-    "mrs?|ms|mme|messrs|drs?|prof|rev|fr|st|gen|col|lt|maj|capt|cmdr|cpl|sgt|pvt|adm|brig|gov|sens?|reps?|hon"
-    r"|pres|supt|insp|det|vs?|cf|viz|e\.g|i\.e"
-)
+# A full stop that stands apart after one of these never ends a sentence.
 _TITLE_APART = re.compile("mrs?|ms|mme|messrs|dr|prof|sgt|capt|sen|vs")
 # Abbreviations only before a digit; those that spaCy lacks; words that its own look like in lower case.
 _NUMBERED = re.compile("nos?|pp?|vol|figs?|art|sec|ch|eq|ver")
@@ -33,14 +30,12 @@ _NEXT_PART = re.compile(
     r"|xls|jpg|png|gif|mp|py|js|json|exe|zip)\b)[^\W\d_]{2,}+(?!\.\w)"
 )
 
-_LINES = "\n\r\v\f\x85\u2028\u2029"
 _OPENERS = r"[\"'“‘„«‹(\[{`¿¡「『（]|(?i:-l[rsc]b-)"
-_CLOSERS = r"[\"'”’»›)\]}」』）】]"
 _EMOJI = "[\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff\ufe0f\u200d]"
 
-_BREAK = re.compile(rf"(?:\r\n|[{_LINES}])(\s*+)")
-_CLOSING = re.compile(rf"([^\S{_LINES}]?)(''|{_CLOSERS}|[“‘«‹]|(?i:-r[rsc]b-)|{_EMOJI}++)")
-_CLOSED = re.compile(rf"(?:\s|{_CLOSERS})+\Z")
+_CLOSING = re.compile(
+    rf"([^\S{LINES}]{{0,9}}+)(''|{CLOSERS}|[“‘«‹]|(?i:-r[rsc]b-))|[^\S{LINES}]?({_EMOJI}++)"
+)
 _BEFORE_NEXT = re.compile(rf"(?:\s|{_OPENERS})*+")
 _LAST_WORD = re.compile(r"[^\s()\[\]\"“”`/–—-]+\Z")
 _NEXT_WORD = re.compile(r"[^\W\d_]++(?!\.)")  # an initial is not the word A
@@ -56,8 +51,8 @@ def split_sentences(text: str) -> list[Place]:
     """Cut a text into sentences.
 
     A closing quote or bracket belongs to the sentence before it. An empty line always ends a sentence; so
-    does a single newline, unless the line before stops short and the next one goes on in lower case, in a
-    paragraph that has capitals. Takes time linear in the text's length.
+    does a single newline, unless it only wraps a line (`unwrap` says when): hard-wrapped text is cut where
+    the same text on one line is. Takes time linear in the text's length.
 
     Args:
         text: Of any length, in any script, tokenised or not, lower-cased or not; never normalised.
@@ -70,7 +65,7 @@ def split_sentences(text: str) -> list[Place]:
     >>> [text[start:end] for start, end in split_sentences(text)]
     ['mr . lee won 3.5 points ...', "he said `` no . ''", 'really ?']
     """
-    places = []
+    places, text = [], unwrap(text)
     for first, last, lowered in _stretches(text):
         for start, end in pairwise([first, *_Stretch(text, first, last, lowered).cuts(), last]):
             if piece := text[start:end].strip():
@@ -82,10 +77,8 @@ def split_sentences(text: str) -> list[Place]:
 @cache
 def _stop() -> re.Pattern[str]:
     """Whatever ends a sentence, in a run whose parts may stand apart (`. . .`)."""
-    from spacy.pipeline import Sentencizer
-
-    stop = f"[{re.escape(''.join(Sentencizer.default_punct_chars))}…]"
-    return re.compile(rf"{stop}++(?:[^\S{_LINES}]++{stop}++(?!\w))*+")
+    stop = f"[{re.escape(''.join(sorted(stop_characters())))}]"
+    return re.compile(rf"{stop}++(?:[^\S{LINES}]++{stop}++(?!\w))*+")
 
 
 @cache
@@ -106,29 +99,12 @@ def _starters() -> frozenset[str]:
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
-    """Yield what newlines set apart: start, end, and whether its paragraph is all in lower case."""
-    breaks = list(_BREAK.finditer(text))
-    empty = [found.end() for found in breaks if _BREAK.search(found[1])]
-    single = (found for found in breaks if not _BREAK.search(found[1]))
-    found = next(single, None)
-    for start, end in pairwise([0, *empty, len(text)]):
+    """Yield what newlines separate: start, end, and whether its paragraph is all in lower case."""
+    for start, end in paragraphs(text):
         lowered = text[start:end].islower()
-        first = line = start
-        while found is not None and found.end() <= end:
-            if lowered or not _wrapped(text, line, *found.span()):
-                yield first, found.start(), lowered
-                first = found.end()
-            line = found.end()
-            found = next(single, None)
-        yield first, end, lowered
-
-
-def _wrapped(text: str, line: int, end: int, following: int) -> bool:
-    """Whether a line goes on in the following one."""
-    if not text[following : following + 1].islower():
-        return False
-    tail = _CLOSED.sub("", text[max(line, end - 20) : end])
-    return _stop().match(tail[-1:]) is None
+        ends = (found.end() for found in BREAK.finditer(text, start, end))
+        for first, last in pairwise([start, *ends, end]):
+            yield first, last, lowered
 
 
 class _Stretch:
@@ -199,7 +175,7 @@ class _Stretch:
         if self.text[stop.start() - 1].isspace():
             ended = not may_end and _SPELLED.match(self.text, max(stop.start() - 6, self.start))
             return bool(_TITLE_APART.fullmatch(low) or _SPELLED.match(self.text, stop.start() - 2) or ended)
-        if _TITLE.fullmatch(low):
+        if TITLE.fullmatch(low):
             return True
         form = low.capitalize() if self.lowered and not _ALSO_WORD.fullmatch(low) else word
         known = {word, form} & _abbreviations() or _OTHER.fullmatch(low) or _DOTTED.fullmatch(word)
@@ -221,7 +197,7 @@ class _Quotes:
         return at
 
     def _closes(self, found: re.Match[str]) -> bool:
-        apart, mark = bool(found[1]), found[2]
+        apart, mark = bool(found[1]), found[2] or found[3]
         tight = found.end() < self.end and self.text[found.end()].isalnum()
         if mark in "“‘«‹":  # they close in languages that open with „ or »
             return not apart and not tight

@@ -1,28 +1,34 @@
 """`gistmeter score`."""
 
 import argparse
+import math
 import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 
-from gistmeter.app.specs import build_metrics, note
+from gistmeter.app.gates import Gates
+from gistmeter.app.specs import note, plan_of
+from gistmeter.app.summary import Summary
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
-from gistmeter.core.metric import Asking
-from gistmeter.core.result import MetricResult
+from gistmeter.core.result import ColumnResult
 from gistmeter.core.row import Row
 from gistmeter.engine.local import score_rows
-from gistmeter.io.cache import ScoreCache
+from gistmeter.engine.long_rows import announced
+from gistmeter.engine.workers import Workers, assign
 from gistmeter.io.formats import check_input
-from gistmeter.io.kept import Kept
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scored import Labelled, Scored
 from gistmeter.io.sinks import Sink, Writing, open_sink
+from gistmeter.report.plain import plain
 from gistmeter.report.table import pair_text, score_table
 
-BAD_DATA = 3
+ScoreRows = Callable[[Iterator[Row]], Iterator[list[Scored]]]
+BAD_DATA, GATE_FAILED = 3, 5
+EXPLAINED = 20
+"""Rows that --explain prints."""
 LONGEST_TEXT = 2**26
 
 
@@ -33,27 +39,44 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("give rows with -i FILE, or one pair with --candidate FILE; not both")
     if arguments.resume and not arguments.output:
         raise UsageError("--resume needs the output of the run that was stopped: -o FILE")
+    if arguments.explain and arguments.output == "-":
+        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    gates = Gates.of(arguments)
+    devices = assign(arguments.device, arguments.workers)
     rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
     # Opened before the models are loaded: an output that cannot be written is better known at once.
     with open_sink(arguments.output, _writing(arguments)) as sink:
-        metrics = _kept(build_metrics(arguments), arguments)
-        scored = _score(metrics, rows, sink, arguments)
-        if not scored:
+        with _engine(arguments, devices) as (metrics, score):
+            gates.check(metrics)
+            summary = Summary(metrics, whole=EXPLAINED, all_rows=gates.any)
+            _score(summary, score, rows, sink, arguments)
+        if not summary.count:
             raise DataError("there are no rows to score")
         sink.finish()
-    if arguments.output != "-":
-        _print(metrics, scored, arguments, one_pair)
-    return _exit_code(metrics, scored, arguments)
+    if arguments.explain:
+        _explain(summary, arguments)
+    if arguments.output != "-" and not (arguments.explain and one_pair):
+        _print(summary, arguments, one_pair)
+    code = _exit_code(summary, arguments)
+    return code if gates.passed(metrics, summary.kept) else GATE_FAILED
 
 
-def _kept(metrics: Labelled, arguments: argparse.Namespace) -> Labelled:
-    """Return metrics that do not score again what they have scored before, if asked for."""
-    if not arguments.cache:
-        return metrics
-    cache = ScoreCache(
-        arguments.cache, megabytes=arguments.cache_size, note=lambda text: note(arguments, text)
-    )
-    return [(label, Kept(metric, cache)) for label, metric in metrics]
+@contextmanager
+def _engine(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[tuple[Labelled, ScoreRows]]:
+    """Build the metrics, in this process or in workers; yield them, and what scores rows with them."""
+    plan = plan_of(arguments)
+    if len(devices) > 1:
+        with Workers(plan, devices) as workers:
+            yield workers.metrics, workers.score_rows
+        return
+    metrics = plan.build()
+    limit = arguments.max_seconds_per_row
+
+    def score(rows: Iterator[Row]) -> Iterator[list[Scored]]:
+        rows = announced(rows, metrics, limited=limit is not None)
+        return score_rows([metric for _, metric in metrics], rows, max_seconds_per_row=limit)
+
+    yield metrics, score
 
 
 def _writing(arguments: argparse.Namespace) -> Writing:
@@ -66,7 +89,16 @@ def _writing(arguments: argparse.Namespace) -> Writing:
 
 
 def _rows(arguments: argparse.Namespace) -> Iterable[Row]:
-    return islice(read_rows(arguments.input, fields=parse_fields(arguments.fields)), arguments.limit)
+    def read() -> Iterator[Row]:
+        return islice(read_rows(arguments.input, fields=parse_fields(arguments.fields)), arguments.limit)
+
+    if arguments.shard is None:
+        return read()
+    if arguments.input == "-":
+        raise UsageError("--shard reads its input twice; name a file")
+    number, parts = arguments.shard
+    count = sum(1 for _ in read())
+    return islice(read(), count * (number - 1) // parts, count * number // parts)
 
 
 def _pair(arguments: argparse.Namespace) -> Example | None:
@@ -103,91 +135,68 @@ def _read(path: str) -> str:
         raise DataError(f"{path} is not UTF-8: byte {error.start}; convert it first") from error
 
 
-def _score(metrics: Labelled, rows: Iterator[Row], sink: Sink, arguments: argparse.Namespace) -> list[Scored]:
-    """Score chunk by chunk; every chunk is safe before the next one starts."""
-    kept: list[Scored] = []
+def _score(
+    summary: Summary, score: ScoreRows, rows: Iterator[Row], sink: Sink, arguments: argparse.Namespace
+) -> None:
+    """Score chunk by chunk; write each chunk before the next one is scored."""
     try:
-        sink.begin(metrics)
+        sink.begin(summary.metrics)
         for chunk in sink.done(rows):
-            kept += map(_light, chunk)
-        if kept:
-            note(arguments, f"gistmeter: going on after {len(kept)} rows")
-        chunks = score_rows(
-            [metric for _, metric in metrics],
-            _announced(rows, metrics, arguments),
-            max_seconds_per_row=arguments.max_seconds_per_row,
-        )
-        for chunk in chunks:
+            summary.add(chunk)
+        if summary.count:
+            note(arguments, f"gistmeter: going on after {summary.count} rows")
+        for chunk in score(rows):
             sink.write(chunk)
-            kept += chunk if len(kept) + len(chunk) <= KEPT_WHOLE else map(_light, chunk)
+            summary.add(chunk)
     except KeyboardInterrupt:
         safe = f"; {sink.safe} rows are in {arguments.output}.part, --resume goes on after them"
-        note(arguments, f"gistmeter: stopped after {len(kept)} rows{safe if sink.safe else ''}")
+        note(arguments, f"gistmeter: stopped after {summary.count} rows{safe if sink.safe else ''}")
         raise
-    return kept
 
 
-def _announced(rows: Iterable[Row], metrics: Labelled, arguments: argparse.Namespace) -> Iterator[Row]:
-    """Say before a row is scored if a metric asks far more about it than about usual rows."""
-    for row in rows:
-        for label, metric in metrics:
-            asked = metric.words_asked(row.example) if isinstance(metric, Asking) else 0
-            if asked >= MANY_WORDS:
-                limit = (
-                    "" if arguments.max_seconds_per_row else "; --max-seconds-per-row N gives up on such rows"
-                )
-                note(
-                    arguments,
-                    f"gistmeter: row {row.example.id} is long: {label} asks its model for about {asked:,} "
-                    f"words, some {asked // WORDS_A_SECOND:,} s on a processor core{limit}",
-                )
-        yield row
-
-
-MANY_WORDS = 20_000
-"""From here on a row is announced: usual ones have a few hundred."""
-WORDS_A_SECOND = 1_000
-"""What the shipped model answers on one core, roughly."""
-KEPT_WHOLE = 1000
-
-
-def _light(scored: Scored) -> Scored:
-    """Drop what the summary does not need, so that millions of rows fit into memory."""
-    row = scored.row
-    example = replace(row.example, candidate="", source=None, references=())
-    scores = tuple(replace(score, spans=(), parts={}) for score in scored.scores)
-    return Scored(Row(example, problem=row.problem), scores)
-
-
-def _print(
-    metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace, pair: Example | None
-) -> None:
+def _print(summary: Summary, arguments: argparse.Namespace, pair: Example | None) -> None:
     if pair is not None:
-        scores = zip(metrics, scored[0].scores, strict=True)
+        scores = zip(summary.metrics, summary.kept[0].scores, strict=True)
         text = "\n\n".join(pair_text(label, score, pair) for (label, _), score in scores)
     else:
-        documents = [one.row.example.doc_id for one in scored]
-        columns = zip(*(one.scores for one in scored), strict=True)
-        entries = [
-            (label, MetricResult.of(metric.signature, column, documents, seed=arguments.seed))
-            for (label, metric), column in zip(metrics, columns, strict=False)
-        ]
-        text = score_table(entries)
+        text = score_table(
+            [
+                (label, ColumnResult.of(metric.signature, column, summary.documents, seed=arguments.seed))
+                for (label, metric), column in zip(summary.metrics, summary.columns, strict=True)
+            ]
+        )
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
-def _exit_code(metrics: Labelled, scored: list[Scored], arguments: argparse.Namespace) -> int:
-    """Return 3 where rows could not be read, or a metric has no value at all."""
-    unread = [one.row.problem for one in scored if one.row.problem is not None]
-    if unread:
+def _explain(summary: Summary, arguments: argparse.Namespace) -> None:
+    """Print the texts of the first rows sentence by sentence."""
+    from gistmeter.report.explain import explain
+    from gistmeter.text.sentences import split_sentences
+
+    for one in summary.kept[:EXPLAINED]:
+        example = one.row.example
+        if arguments.input is not None:
+            sys.stdout.write(f"row {plain(example.id)}\n")
+        for (label, _), score in zip(summary.metrics, one.scores, strict=True):
+            explain(label, score, example, split_sentences(example.candidate), sys.stdout)
+            sys.stdout.write("\n")
+    if summary.count > EXPLAINED:
         note(
-            arguments, f"gistmeter: {len(unread)} of {len(scored)} rows could not be read; first: {unread[0]}"
+            arguments,
+            f"gistmeter: --explain shows the first {EXPLAINED} of {summary.count} rows; report shows more",
         )
+
+
+def _exit_code(summary: Summary, arguments: argparse.Namespace) -> int:
+    """Return 3 where rows could not be read, or a metric has no value at all."""
+    if summary.n_unread:
+        share = f"{summary.n_unread} of {summary.count} rows"
+        note(arguments, f"gistmeter: {share} could not be read; first: {summary.first_unread}")
     empty = [
-        (label, scored[0].scores[at].problem)
-        for at, (label, _) in enumerate(metrics)
-        if all(one.scores[at].problem is not None for one in scored)
+        (label, column.problems()[0])
+        for (label, _), column in zip(summary.metrics, summary.columns, strict=True)
+        if all(map(math.isnan, column.values))
     ]
     for label, problem in empty:
         note(arguments, f"gistmeter: {label} has no value for any row; first problem: {problem}")
-    return BAD_DATA if unread or empty else 0
+    return BAD_DATA if summary.n_unread or empty else 0

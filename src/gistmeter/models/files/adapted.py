@@ -62,7 +62,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     if plan.labels:
         encoder.config.id2label = dict(enumerate(plan.labels))  # sets the number of labels, too
     try:
-        model = getattr(transformers, plan.architecture).from_config(encoder.config)
+        model = getattr(transformers, plan.architecture).from_config(encoder.config, trust_remote_code=False)
     except (AttributeError, ValueError) as error:
         raise BadModel(f"{base} cannot be built as {plan.architecture}") from error
     setattr(model, model.base_model_prefix, encoder)
