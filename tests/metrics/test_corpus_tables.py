@@ -1,7 +1,7 @@
-"""A corpus of made pairs for each baseline: its values are stored, and compared with the reference libraries.
+"""Scores of the baselines on generated pairs, compared with stored values and with reference libraries.
 
-The texts come from a seeded generator; the values in `golden/corpus.json` were written by
-`python -m tests.metrics.test_corpus_tables` when each agreed with its reference, where one is installed.
+A seeded generator produces the texts. `python -m tests.metrics.test_corpus_tables` wrote the values in
+`golden/corpus.json` after a comparison with each reference library that is installed.
 """
 
 import json
@@ -27,7 +27,7 @@ WORDS = TEXT.split()
 
 
 def corpus() -> list[Example]:
-    """Return pairs whose candidate is a shuffled, shortened and changed copy of what it is compared with."""
+    """Return pairs whose candidate is a shuffled, shortened and changed copy of the other text."""
     rng = random.Random(20)
     return [_pair(rng, at) for at in range(PAIRS)]
 
@@ -50,7 +50,7 @@ def _changed(rng: random.Random, sentences: list[str]) -> str:
 
 
 def scores(name: str) -> list[Score]:
-    """Score the corpus with a baseline's defaults."""
+    """Score the corpus with the default options of a baseline."""
     return catalog.build(name).score(corpus())
 
 
@@ -100,7 +100,7 @@ def test_values_are_those_of_the_reference_library(name: str) -> None:
 
 
 def write() -> None:
-    """Write the table anew."""
+    """Write the table of stored values."""
     values = {
         name: [None if math.isnan(score.value) else round(score.value, 9) for score in scores(name)]
         for name in BASELINES

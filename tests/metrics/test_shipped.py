@@ -1,4 +1,4 @@
-"""The models that ship, as a user meets them: no options, no network."""
+"""Shipped models with default options and without network access."""
 
 import pytest
 

@@ -1,1 +1,1 @@
-"""The metrics: a package per paper, and the cheap baselines; they never import each other."""
+"""Metrics: one package per paper, and the baselines; packages do not import each other."""

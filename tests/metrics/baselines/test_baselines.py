@@ -52,7 +52,7 @@ def build(name: str, options: Mapping[str, object] | None = None) -> Metric:
 
 
 def figures(scores: Sequence[Score]) -> list[tuple[Any, ...]]:
-    """Everything in a score, with NaN made equal to itself."""
+    """Return all fields of a score, with NaN replaced for comparisons."""
     return [
         (score.id, repr(score.value), repr(score.parts), score.spans, score.flags, score.problem)
         for score in scores

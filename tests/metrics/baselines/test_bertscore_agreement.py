@@ -1,4 +1,4 @@
-"""BERTScore, and the simplicity metric without its weights, against the authors' own package."""
+"""Agreement of BERTScore, and of the simplicity metric with uniform weights, with the package bert-score."""
 
 import json
 import shutil
@@ -39,7 +39,7 @@ EXAMPLES = [
 
 
 def as_published(model: Path, folder: Path, tokenizer: str) -> Path:
-    """Copy a tiny model whose tokenizer says its class and its window; the package fails without a window."""
+    """Copy a tiny model and add its tokenizer class and window, which the package requires."""
     shutil.copytree(model, folder, dirs_exist_ok=True)
     path = folder / "tokenizer_config.json"
     config = json.loads(path.read_text())
@@ -81,7 +81,7 @@ def test_uniform_weights_give_bertscore(model: Path) -> None:
 
 
 def test_the_package_asks_for_a_leading_space_in_vain(model: Path) -> None:
-    """With transformers 5 it has no effect; should it have one again, scores on RoBERTa part."""
+    """The leading space has no effect with transformers 5; otherwise, scores on RoBERTa would differ."""
     tokenizer: Any = AutoTokenizer.from_pretrained(model)
     assert type(tokenizer).__name__ in ("BertTokenizer", "RobertaTokenizer")
     plain = tokenizer.encode("The ferry left.")

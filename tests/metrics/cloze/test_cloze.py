@@ -1,4 +1,4 @@
-"""ClozE, by hand on a stand-in filler, and against a straight-line implementation on a tiny RoBERTa."""
+"""ClozE with a fake filler and hand-computed values, and compared with simple code on a tiny RoBERTa."""
 
 import json
 import math
@@ -46,7 +46,7 @@ FACTORS = ["Anna Berg", "the red boat", "Oslo", "Monday", "she", "the old school
 
 @dataclass
 class Listed:
-    """A filler whose tokens are words; it answers from a list, and whatever is not listed correctly."""
+    """Fake filler with words as tokens and given answers; other blanks are filled correctly."""
 
     answers: dict[str, list[tuple[str, float]]] = field(default_factory=dict)
     gold: dict[str, list[float]] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Listed:
         return [[self._fill(query.text[slice(*blank)]) for blank in query.blanks] for query in queries]
 
     def asked(self) -> list[list[str]]:
-        """Return the texts blanked out in each query of the last call."""
+        """Return the blanked texts of each query of the last call."""
         return [[self.decode(q.text[slice(*b)]).strip() for b in q.blanks] for q in self.calls[-1]]
 
     def _fill(self, gold: tuple[int, ...]) -> Fill:
@@ -100,7 +100,7 @@ class Listed:
 
 @cache
 def ruler(*entities: str) -> Pipeline:
-    """Return a pipeline that takes the words listed for entities."""
+    """Return a pipeline with the given words as entities."""
     nlp = spacy.blank("en")
     rules: Any = nlp.add_pipe("entity_ruler")
     rules.add_patterns([{"label": "THING", "pattern": entity} for entity in entities])
@@ -257,7 +257,9 @@ def test_no_room_for_any_factor_is_a_problem_and_no_zero(window: int) -> None:
     metric = Cloze(Listed(window=window), ruler("Oslo"), ClozeOptions(selection="entity"))
     score = score_one(metric, "It left for Oslo.", "one two three four")
     assert math.isnan(score.value)
-    assert score.problem == "no factor of the candidate can be scored; its spans say why"
+    assert (
+        score.problem == "no factor of the candidate can be scored; the notes of the spans give the reasons"
+    )
     assert [flag.name for flag in score.flags] == ["truncated", "truncated"]
 
 
@@ -397,7 +399,7 @@ def test_speed_against_k() -> None:
 def straight_line(
     folder: Path, candidate: str, source: str, pipeline: Pipeline
 ) -> tuple[list[tuple[float, str, float]], list[float]]:
-    """Score each factor as the paper says, one forward pass each; return what is shown, and soft scores."""
+    """Score each factor as in the paper, with one forward pass each; return spans and soft scores."""
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     model: Any = RobertaForMaskedLM.from_pretrained(folder)
     model.eval()
@@ -436,7 +438,7 @@ def straight_line(
 
 @pytest.fixture(scope="module")
 def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a tiny random RoBERTa whose guesses differ, and are now and then right."""
+    """Return the folder of a tiny random RoBERTa with varied, sometimes correct, predictions."""
     folder = tmp_path_factory.mktemp("cloze-roberta")
     tokenizer = byte_level()
     torch.manual_seed(3)

@@ -1,4 +1,4 @@
-"""ClozE's training, on tiny models."""
+"""Training of ClozE on tiny models."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def pipeline() -> Pipeline:
 
 
 def test_blanks_by_hand(pipeline: Pipeline) -> None:
-    """Any of the factors of one sentence, each as all of its sub-words, beside the re-joined document."""
+    """Queries blank factors of one sentence with all of their sub-words, next to the re-joined document."""
     filler = Listed()
     draw = factor_drawer(filler, pipeline, "entity_first")
     seen = set()

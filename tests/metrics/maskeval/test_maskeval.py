@@ -1,4 +1,4 @@
-"""MaskEval, by hand on a stand-in filler."""
+"""MaskEval with a fake filler, compared with values computed by hand."""
 
 import json
 import math
@@ -41,7 +41,7 @@ Numbers = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ListedWeighter:
-    """A weigher that knows one pair's exponentiated logits, or weighs each sub-word by its own number."""
+    """Fake weigher: given exponentiated logits of one pair, or a number computed from each ID."""
 
     exp_logits: dict[str, list[float]] | None = None
     identity: str = "listed"
@@ -58,7 +58,7 @@ def _spread(ids: Ids) -> Numbers:
 
 
 def words(count: int, *, stem: str = "w") -> str:
-    """A text of that many words of one sub-word each, all different up to 1,000."""
+    """Return a text of `count` single-sub-word words, distinct up to 1,000."""
     return " ".join(f"{stem}{at % 1000:03}" for at in range(count))
 
 
@@ -67,7 +67,7 @@ def score_one(metric: MaskEval, candidate: str = CANDIDATE, source: str = SOURCE
 
 
 def sides(queries: Sequence[Query]) -> tuple[list[Query], list[Query]]:
-    """Queries that blank the candidate's words, and those that blank the source's."""
+    """Return the queries that blank words of the candidate, and those that blank words of the source."""
     return [q for q in queries if not q.context_first], [q for q in queries if q.context_first]
 
 
@@ -190,7 +190,9 @@ def test_a_word_longer_than_the_window_is_left_out_and_flagged() -> None:
         in score_one(sparse, CANDIDATE, "Rain " + "x" * 60 + " fell .").flags
     )
     nothing = score_one(MaskEval(Listed(window=12)), "x" * 60, SOURCE)
-    assert nothing.problem == "no word of the candidate that counts fits into the model's window"
+    assert (
+        nothing.problem == "no weighted word of the candidate fits into the model's window; use another model"
+    )
     assert math.isnan(nothing.parts["candidate"])
 
 

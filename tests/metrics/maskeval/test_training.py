@@ -1,4 +1,4 @@
-"""MaskEval's trainings, on tiny models: what is blanked, what is learned, and what comes out."""
+"""Training of MaskEval's filler on tiny models: blanked words, loss, and the saved model."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def pair_recipe(folder: Path, model: Path, settings: Settings) -> Recipe:
-    """A recipe over files of the test's own sentences."""
+    """Return a recipe for files with the sentences of this test."""
     rows = [{"source": f"{text} {at}", "candidate": text} for at, text in enumerate(SENTENCES * 4)]
     write(folder / "pairs.jsonl", rows)
     data = {"sets": [{"file": "pairs.jsonl"}], "parts": 4, "batch": 4, "micro_batch": 3}

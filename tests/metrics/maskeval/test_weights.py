@@ -43,7 +43,7 @@ def rated(number: int, document: str = "d") -> RatedPair:
 
 
 def recipe(folder: Path, model: Path, **data: object) -> Recipe:
-    """Twelve documents with two rated candidates each; one dimension is missing now and then."""
+    """Return twelve documents with two rated candidates each; some ratings are missing."""
     rows = [
         {
             "id": f"{at}-{kind}",
@@ -69,7 +69,7 @@ def recipe(folder: Path, model: Path, **data: object) -> Recipe:
 
 
 def test_one_score_by_hand() -> None:
-    """W = (ln 3, 0): sub-words of states (1, 0) and (0, 1) weigh 3/4 and 1/4."""
+    """W = (ln 3, 0) gives sub-words with the states (1, 0) and (0, 1) the weights 3/4 and 1/4."""
     ours = side([[1.0, 0.0], [0.0, 1.0]], [1.0, 0.0])
     theirs = side([[0.0, 1.0], [0.0, 2.0], [1.0, 5.0]], [0.5, 0.0, 1.0])  # weights 1/5, 1/5, 3/5
     pair = RatedPair("1", "d", (ours, theirs), 0.5, {})
@@ -90,7 +90,7 @@ def test_one_score_by_hand() -> None:
 
 
 def test_a_toy_set_is_learned() -> None:
-    """Words of one kind are always right, of the other always wrong: people look at the first kind only."""
+    """Only words of one kind are predicted correctly, and human ratings depend on these words only."""
     rng = np.random.default_rng(1)
     rows = []
     for at in range(20):
@@ -214,7 +214,7 @@ def test_shares_keep_documents_together_and_do_not_depend_on_order() -> None:
     assert share_out(rows, "document", 5, seed=2) != parts
     single = share_out(rows, "example", 5, seed=1)
     assert max(len({rows[at].document for at in part}) for part in single) > 2
-    with pytest.raises(DataError, match="10 documents cannot be shared out among 11 parts"):
+    with pytest.raises(DataError, match="10 documents cannot be split into 11 parts"):
         share_out(rows, "document", 11, seed=1)
 
 
@@ -266,15 +266,15 @@ def test_what_cannot_be_learned_from(tiny_t5: Path, tiny_bert: Path, tmp_path: P
         with pytest.raises(error, match=said):
             train_weighers(changed, tmp_path, tmp_path / "out", progress=False)
 
-    told("needs file and dimensions", UsageError, replace(chosen, data={"file": "rated.jsonl"}))
+    told("add file and dimensions to", UsageError, replace(chosen, data={"file": "rated.jsonl"}))
     told("no row has a number for beauty", DataError, recipe(tmp_path, tiny_t5, dimensions=["beauty"]))
     told("target=cube: choose one of range, max", UsageError, recipe(tmp_path, tiny_t5, target="cube"))
-    told("folds at least 2", UsageError, recipe(tmp_path, tiny_t5, folds=1))
+    told("folds 0 or at least 2", UsageError, recipe(tmp_path, tiny_t5, folds=1))
     told(
-        "leave keep and dimension out",
+        "remove keep and dimension",
         UsageError,
         replace(chosen, model={**chosen.model, "options": {"keep": 0.5}}),
     )
-    told("cuts words unlike", BadModel, replace(chosen, model={**chosen.model, "encoder": str(tiny_bert)}))
+    told("use the tokenizer of", BadModel, replace(chosen, model={**chosen.model, "encoder": str(tiny_bert)}))
     (tmp_path / "rated.jsonl").write_text('{"scores": {"fluency": 1}}\n', encoding="utf-8")
-    told("row 1: needs a candidate and a source", DataError, chosen)
+    told("row 1: candidate and source must be texts", DataError, chosen)

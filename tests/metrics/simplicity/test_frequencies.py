@@ -1,4 +1,4 @@
-"""Frequency tables: counted, kept, trained, shipped; and what tokens weigh by them."""
+"""Frequency tables: counting, saving, recipes, the shipped tables, and token weights."""
 
 import gzip
 import json

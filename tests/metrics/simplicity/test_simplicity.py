@@ -1,4 +1,4 @@
-"""The simplicity metric, by hand and on tiny models; its weights stand in test_frequencies.py."""
+"""Simplicity metric on tiny models and hand-computed values; for its weights, see test_frequencies.py."""
 
 import json
 import math
@@ -32,7 +32,7 @@ TEXT = "The ferry left the harbour at noon. Forty passengers were on board."
 
 @dataclass(frozen=True)
 class Listed:
-    """An encoder of words, as similar as a list says: {word of output or input: {word of a reference: …}}."""
+    """Fake encoder with given similarities: {word of candidate or source: {word of a reference: …}}."""
 
     similarity: Mapping[str, Mapping[str, float]]
     identity: str = "listed"
@@ -47,7 +47,7 @@ class Listed:
         return Tokens(tuple(range(len(places))), np.array(places), special, len(places)), vectors
 
     def _vector(self, word: str) -> list[float]:
-        """Return a unit vector for an output's word, its similarities with those for a reference's."""
+        """Return a unit vector for each word whose dot products are the given similarities."""
         return [
             float(word == own) if word in self.similarity else row[word]
             for own, row in self.similarity.items()
@@ -141,7 +141,7 @@ def test_clip_lifts_what_is_negative(tiny_bert: Path, tables: str) -> None:
 
 
 def test_contrast_takes_off_what_is_kept_of_the_input() -> None:
-    """By hand: f1 of .9 and .9; of the input's two words, one is found whole and one at .5: kept .75."""
+    """By hand: f1 is .9; the similarities of the source's two words are 1 and .5, so kept is .75."""
     encoder = Listed({"cat": {"kitten": 0.9, "feline": 0.5}})
     weighter = FrequencyWeighter({}, 1.0)
     example = Example("1", "cat", "cat feline", ("kitten",))
@@ -224,15 +224,15 @@ def test_the_encoder_stops_at_the_layer(tiny_bert: Path, tables: str) -> None:
 def test_what_cannot_be_is_said(tiny_bert: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"contrast=1.5: give a number from 0 to 1"):
         SimplicityOptions(contrast=1.5)
-    with pytest.raises(UsageError, match="contrast goes with value=f1, precision or recall, not with rel_f1"):
+    with pytest.raises(UsageError, match="contrast needs value=f1, precision or recall, not rel_f1"):
         SimplicityOptions(contrast=0.4, value="rel_f1")
-    with pytest.raises(UsageError, match="was not trained to tell it"):
+    with pytest.raises(UsageError, match="was not trained for it"):
         load("simplicity", model=str(tiny_bert), weight="uniform", value="p_simple")
-    with pytest.raises(UsageError, match="weight=zipf needs none"):
+    with pytest.raises(UsageError, match="damp needs weight=frequency, not zipf"):
         SimplicityOptions(weight="zipf", damp=True)
     with pytest.raises(DataError, match=r"there is no frequency table at .*simple.txt.gz"):
         load("simplicity", model=str(tiny_bert), frequencies=str(tmp_path))
     with pytest.raises(DataError, match="no folder of frequency tables at nowhere"):
         load("simplicity", model=str(tiny_bert), frequencies="nowhere")
-    with pytest.raises(UsageError, match="mini, tuned, paper"):
+    with pytest.raises(UsageError, match="mini, base, tuned, paper"):
         load("simplicity", preset="tiny")

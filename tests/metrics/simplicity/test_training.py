@@ -1,4 +1,4 @@
-"""The fine-tuning of the simplicity metric, on tiny models: what is read, what learns, and what comes out."""
+"""Fine-tuning of the simplicity metric on tiny models: data, trained weights, and saved model."""
 
 import json
 import math
@@ -44,7 +44,7 @@ def recipe(model: Path, **wanted: object) -> Recipe:
 
 @pytest.fixture(scope="module")
 def trained(tiny_bert: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float]]:
-    """An encoder tuned on the test's own sentences, and the figures of its training."""
+    """Return an encoder tuned on the sentences of this test, with the metrics of its training."""
     folder = tmp_path_factory.mktemp("trained")
     write(folder / "pairs.jsonl", PAIRS)
     figures = train_simplicity(recipe(tiny_bert), folder, folder / "out", progress=False)
@@ -169,7 +169,7 @@ def test_below_the_head_the_encoder_is_its_base(
     assert tuned.head is None
     [(_, ours)], [(_, theirs)] = (one.embed_tokens(["Rain fell."]) for one in (tuned, base))
     assert torch.equal(torch.tensor(ours), torch.tensor(theirs)), "layer 1 was frozen"
-    with pytest.raises(UsageError, match="was not trained to tell it at this layer"):
+    with pytest.raises(UsageError, match="was not trained for it at this layer"):
         catalog.build(
             "simplicity",
             model=str(trained[0]),
@@ -180,7 +180,7 @@ def test_below_the_head_the_encoder_is_its_base(
 
 
 def test_what_scores_is_what_was_trained(trained: tuple[Path, dict[str, float]], tiny_bert: Path) -> None:
-    """Weights are stored in half precision; the probability is that of the training's own formula."""
+    """Weights are stored in half precision; the probability equals that of the training code."""
     encoder = Encoder.load(str(trained[0]), RUNTIME)
     assert encoder.head is not None
     [(tokens, vectors)] = encoder.embed_tokens([PAIRS[0][0]])
@@ -213,7 +213,7 @@ def test_what_cannot_be_trained(tiny_bert: Path, tiny_t5: Path, tmp_path: Path) 
     write(tmp_path / "pairs.jsonl", PAIRS)
     mine = recipe(tiny_bert)
     for change, said in (
-        ({"model": {"name": str(tiny_bert)}}, r"needs name and layer in \[model\] and file in"),
+        ({"model": {"name": str(tiny_bert)}}, r"add name and layer to \[model\], and file to"),
         ({"data": {**mine.data, "parts": 1}}, "data.parts=1: give at least 2"),
         ({"model": {**mine.model, "layer": 4}}, "layer=4, layers=1: choose layer from 1 to 3"),
         ({"model": {**mine.model, "depth": 9}}, "model.depth=9: .* has 3 layers"),
@@ -221,15 +221,15 @@ def test_what_cannot_be_trained(tiny_bert: Path, tiny_t5: Path, tmp_path: Path) 
     ):
         with pytest.raises(UsageError, match=said):
             train_simplicity(replace(mine, **change), tmp_path, tmp_path / "out", progress=False)
-    with pytest.raises(BadModel, match="a t5 cannot be tuned here; give one of: bert, roberta"):
+    with pytest.raises(BadModel, match="is a t5, which cannot be fine-tuned; use one of bert, roberta"):
         train_simplicity(recipe(tiny_t5), tmp_path, tmp_path / "out", progress=False)
     write(tmp_path / "pairs.jsonl", PAIRS[:1])
-    with pytest.raises(DataError, match="no pair is left to train on or to hold out"):
+    with pytest.raises(DataError, match="no pair is left for training or validation"):
         train_simplicity(mine, tmp_path, tmp_path / "out", progress=False)
 
 
 def test_recipes_are_read(tiny_bert: Path, tmp_path: Path) -> None:
-    """The recipes of the repository, with a tiny model and tiny data in place of their own."""
+    """The shipped recipes run with a tiny model and tiny data."""
     write(tmp_path / "wikilarge.jsonl", PAIRS)
     text = (Path(__file__).parents[3] / "recipes" / "simplicity-paper.toml").read_text(encoding="utf-8")
     text = text.replace("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", str(tiny_bert))

@@ -1,4 +1,4 @@
-"""SPEED, by hand and on tiny models."""
+"""SPEED on tiny models and hand-computed values."""
 
 import json
 import math
@@ -21,7 +21,7 @@ GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "speed.json").read_t
 
 @dataclass(frozen=True)
 class Listed:
-    """A sentence model that answers from a list: {candidate sentence: {other sentence: similarity}}."""
+    """Fake sentence model with given similarities: {candidate sentence: {other sentence: similarity}}."""
 
     table: dict[str, dict[str, float]]
     identity: str = "listed"

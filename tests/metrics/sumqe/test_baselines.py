@@ -1,4 +1,4 @@
-"""The baselines of SUM-QE: what each computes, by hand."""
+"""Baselines of SUM-QE, compared with values computed by hand."""
 
 import math
 from pathlib import Path

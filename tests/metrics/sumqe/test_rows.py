@@ -1,4 +1,4 @@
-"""Rows that people rated: their scales, and how they are cut into folds."""
+"""Rows with human ratings: scales and folds."""
 
 import json
 import math
@@ -45,12 +45,15 @@ def test_labels_of_several_scales(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"file": "rows.jsonl", "scores": {"grammar": "focus"}}, "needs a name"),
-        ({"name": "a", "scores": {"grammar": "focus"}}, "needs a name"),
-        ({"name": "a", "file": "rows.jsonl", "duc": "b"}, "needs a name"),
+        ({"file": "rows.jsonl", "scores": {"grammar": "focus"}}, "give each set a name"),
+        ({"name": "a", "scores": {"grammar": "focus"}}, "give each set a name"),
+        ({"name": "a", "file": "rows.jsonl", "duc": "b"}, "give each set a name"),
         ({"name": "a", "file": "rows.jsonl", "low": 5}, "high above low"),
-        ({"name": "a", "file": "rows.jsonl"}, "scores must name qualities"),
-        ({"name": "a", "file": "rows.jsonl", "scores": {"grammar": "fluency"}}, "scores must name qualities"),
+        ({"name": "a", "file": "rows.jsonl"}, "scores must map names"),
+        (
+            {"name": "a", "file": "rows.jsonl", "scores": {"grammar": "fluency"}},
+            "scores must map names",
+        ),
         ({"name": "a", "file": "rows.jsonl", "weight": 3}, "no option 'weight'"),
     ],
 )
@@ -67,7 +70,7 @@ def test_a_set_without_a_score_is_no_set(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no row has a number"):
         read_set(tmp_path, {**ROWS, "scores": {"other": "focus"}})
     write(tmp_path / "rows.jsonl", [{"scores": {"grammar": 1}}])
-    with pytest.raises(DataError, match="row 1: needs a candidate"):
+    with pytest.raises(DataError, match="row 1: candidate must be a text"):
         read_set(tmp_path, ROWS)
 
 
@@ -77,7 +80,7 @@ def test_a_sentence_of_a_held_out_text_is_not_learned_from() -> None:
     first, second = folds_of(rows, "sets", 1)
     assert [row.document for row in first.rest] == ["d3"]
     assert [row.document for row in second.rest] == ["d1"]
-    with pytest.raises(DataError, match="leaves 0 rows"):
+    with pytest.raises(DataError, match="has 0 rows"):
         folds_of(rows[:2], "sets", 1)
 
 

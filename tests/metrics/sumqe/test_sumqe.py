@@ -1,4 +1,4 @@
-"""SUM-QE: what the metric makes of what a regressor says, and of every odd text."""
+"""SUM-QE with a fake regressor: values, windows, spans, and unusual texts."""
 
 import json
 import math
@@ -30,7 +30,7 @@ TEXT = "The ferry left at noon. Rain fell over the hills. Nobody was hurt."
 
 @dataclass
 class ListedRegressor:
-    """A regressor whose tokens are words, and which answers from a list; 0.5 for what is not listed."""
+    """Fake regressor with words as tokens and given predictions; 0.5 for other texts."""
 
     rated: Mapping[str, Sequence[float]] = field(default_factory=dict)
     window: int = 50
@@ -140,7 +140,7 @@ def test_odd_texts_have_a_number(metric: SumQE, text: str, windowed: bool) -> No
 @pytest.mark.parametrize("text", ["- - - -", "—————", "...", "?!", "🙂 🎉"])
 def test_texts_without_a_letter_have_none(metric: SumQE, text: str) -> None:
     found = metric.score([Example("1", text)])[0]
-    assert found.problem == "the candidate has no letter or digit, so there is nothing to rate"
+    assert found.problem == "the candidate has no letter or digit, so it cannot be rated"
     assert math.isnan(found.value) and found.flags[0].name == "degenerate"
 
 

@@ -1,4 +1,4 @@
-"""What SUM-QE learns from: texts broken on purpose, and DUC in NIST's layout."""
+"""Training data of SUM-QE: synthetic corruptions, and DUC in NIST's layout."""
 
 import json
 import random
@@ -134,7 +134,7 @@ def test_clean_texts_are_read(tmp_path: Path) -> None:
     [clean] = read_clean(tmp_path, [given], 1)
     assert clean.base.sentences in (TEXT[:1], TEXT[:2])
     assert clean.base.document == " ".join(TEXT)
-    with pytest.raises(DataError, match="no text that the recipe asks for"):
+    with pytest.raises(DataError, match="no text that matches the recipe"):
         read_clean(tmp_path, [{**given, "prefix": "z"}], 1)
 
 
@@ -188,7 +188,7 @@ def test_duc_is_read(tmp_path: Path) -> None:
         (TABLE + "D0603C M 250 4 1 2\n", "lacks the summary D0603C.M.250.A.4"),
         (TABLE + "D0601A M 250 1 2 7\n", "line 9: the score '7' is not between 1 and 5"),
         (TABLE + "D0601A M 250 1 2 x\n", "'x' is not between"),
-        ("Nothing here\n", "has no line such as"),
+        ("Nothing here\n", "has no line like"),
     ],
 )
 def test_duc_tables_that_do_not_fit(tmp_path: Path, table: str, says: str) -> None:
@@ -197,7 +197,7 @@ def test_duc_tables_that_do_not_fit(tmp_path: Path, table: str, says: str) -> No
 
 
 def test_duc_files_that_are_missing_or_differ(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"holds no linguistic_quality\.table"):
+    with pytest.raises(DataError, match=r"contains no linguistic_quality\.table"):
         read_duc(tmp_path)
     duc_folder(tmp_path)
     (tmp_path / "copy").mkdir()

@@ -1,4 +1,4 @@
-"""SUM-QE's training, on tiny models: what is learned, from what, and what is held out."""
+"""Training of SUM-QE on tiny models: loss, weights, validation, and folds."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def rows_file(folder: Path, name: str = "rows.jsonl", documents: int = 12) -> Path:
-    """Texts of a system that people like, and of two that they do not."""
+    """Return texts of one system with high ratings, and of two with low ratings."""
     rows = [
         {
             "id": f"{at}-{system}",
@@ -187,11 +187,11 @@ def test_official_holds_the_last_rows_out(tmp_path: Path, tiny_bert: Path) -> No
     [
         ({"data": {"folds": "1"}}, "folds=1"),
         ({"data": {"preset": "paper"}}, "choose one of clean, official"),
-        ({"data": {"parts": 1}}, "parts must be at least 2"),
+        ({"data": {"parts": 1}}, "set parts to at least 2"),
         ({"data": {"weight": 1}}, "no 'weight' here"),
         ({"model": {"heads": 5}}, "no 'heads' here"),
         ({"model": {"qualities": "focus"}}, "no 'qualities' here"),
-        ({"data": {"sets": []}}, r"needs \[\[data.sets\]\]"),
+        ({"data": {"sets": []}}, r"add \[\[data.sets\]\]"),
     ],
 )
 def test_a_recipe_that_cannot_be(tmp_path: Path, tiny_bert: Path, parts: dict[str, Any], says: str) -> None:

@@ -182,7 +182,7 @@ def test_weights_of_another_model(folders: dict[str, Path], tmp_path: Path) -> N
     elsewhere = save_heads(tmp_path / "a", 32, encoder=str(folders["bert"])) / "weigher"
     given = {"dimension": "fluency", "weigher": str(elsewhere)}
     assert build("paper", str(folders["bert"]), RUNTIME, given).score([EXAMPLE])[0].problem is None
-    with pytest.raises(BadModel, match="cuts words unlike"):
+    with pytest.raises(BadModel, match="use the tokenizer of"):
         build("paper", str(folders["t5"]), RUNTIME, given)
 
 

@@ -176,10 +176,10 @@ def test_a_wrong_origin_leaves_nothing(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["fetch"], "choose one of base"),
-        (["fetch", "paper"], "choose one of base"),
-        (["list", "base"], "only fetch does"),
-        (["verify", "--from", "x"], "only fetch does"),
+        (["fetch"], "base"),
+        (["fetch", "paper"], "base"),
+        (["list", "base"], "fetch"),
+        (["verify", "--from", "x"], "fetch"),
         (["fetch", "base", "--from", "no/such/folder"], "the folder does not exist"),
         (["fetch", "base", "--from", "http://example.org/x"], "begins with https:// or file://"),
     ],

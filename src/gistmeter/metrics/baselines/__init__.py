@@ -1,6 +1,6 @@
-"""The cheap metrics that every table carries beside the real ones.
+"""Baseline metrics, for comparison with the metrics of the papers.
 
-BERTScore, the only one of them with a model, is imported from its own module.
+BERTScore, the only baseline with a model, is imported from its own module.
 """
 
 from gistmeter.metrics.baselines.bleu import Bleu, BleuOptions

@@ -1,4 +1,4 @@
-"""BERTScore (Zhang et al., 2020): greedy matching of token vectors, against references or the source."""
+"""BERTScore (Zhang et al., 2020): greedy matching of token vectors with references or the source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from gistmeter.models.run.tokens import Tokens
 
 FloatArray = NDArray[np.floating[Any]]
 Encoded = tuple[Tokens, FloatArray]
-# Layer 5 of 6 was chosen on SummEval's development rows, layer 17 of 24 is bert-score's own choice.
+# Layer 5 of 6 was selected on the development rows of SummEval; layer 17 of 24 is the default of bert-score.
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 5),
     "base": ("mpnet", 7),
@@ -33,10 +33,10 @@ class BertScoreOptions:
     """Options of BERTScore.
 
     Args:
-        against: What the candidate's tokens are matched with. `source` needs no references.
-        value: Which part is the value.
-        layer: Which layer's states to compare, counted from 1; the preset's by default, and the last
-            one of a model given by name.
+        against: Text that the candidate's tokens are matched with. `source` requires no references.
+        value: Component reported as the value.
+        layer: Encoder layer, counted from 1. The default is the preset's layer, or the last layer of a
+            model given by name.
     """
 
     against: Literal["references", "source"] = "references"
@@ -46,12 +46,12 @@ class BertScoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A candidate matched with one other text.
+    """Match of a candidate with one other text.
 
     Args:
-        forward: A partner for each candidate token.
-        backward: A partner for each token of the other text.
-        parts: precision, recall and f1.
+        forward: Match of each candidate token.
+        backward: Match of each token of the other text.
+        parts: Components `precision`, `recall` and `f1`.
     """
 
     forward: Matching
@@ -63,12 +63,12 @@ class Match:
 class BertScore:
     """BERTScore without IDF weights and without rescaling.
 
-    As in the authors' package, the model's special tokens may be matched but do not count themselves,
-    and of several references each part takes its own best.
+    As in the authors' package, special tokens can be matched but have weight 0, and with several references
+    each component is the maximum over them.
 
     Args:
-        encoder: Turns tokens into vectors.
-        options: See `BertScoreOptions`; the encoder already stops at `layer`.
+        encoder: Encodes tokens as vectors; must stop at `options.layer`.
+        options: See `BertScoreOptions`.
     """
 
     encoder: Encoder
@@ -78,18 +78,18 @@ class BertScore:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The references, or the source."""
+        """Required fields: the references, or the source."""
         return (self.options.against,)
 
     @property
     def signature(self) -> Signature:
-        """Model, layer and options decide the number."""
+        """Model, layer, and options: everything that determines the score."""
         options = options_text(self.options)
-        del options["layer"]  # the encoder's identity says it
+        del options["layer"]  # part of the encoder's identity
         return Signature.of("bertscore", version=1, model=self.encoder.identity, **options)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how well its tokens and the other text's are matched."""
+        """Score each candidate by the similarity of matched tokens."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -112,7 +112,7 @@ class BertScore:
             return Score.undefined(example.id, problem, flags)
         matches = [match_tokens(ours, other) for other in others]
         parts = {name: max(match.parts[name] for match in matches) for name in matches[0].parts}
-        # The spans explain the precision, so they show the reference that it comes from.
+        # The spans explain the precision, so they show the reference with the highest precision.
         best = int(np.argmax([match.parts["precision"] for match in matches]))
         other = (example.references if side == "reference" else (example.source or "",))[best]
         spans = _spans(example.candidate, other, ours[0], others[best][0], matches[best].forward)
@@ -120,7 +120,7 @@ class BertScore:
 
 
 def match_tokens(ours: Encoded, theirs: Encoded) -> Match:
-    """Match tokens greedily from both sides (Zhang et al., section 3)."""
+    """Match tokens greedily in both directions (Zhang et al., section 3)."""
     (our_tokens, our_vectors), (their_tokens, their_vectors) = ours, theirs
     similarity = our_vectors @ their_vectors.T
     forward, backward = greedy(similarity), greedy(similarity.T)
@@ -130,21 +130,28 @@ def match_tokens(ours: Encoded, theirs: Encoded) -> Match:
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> BertScore:
-    """Build BERTScore: `mini` is MiniLM, `paper` roberta-large."""
+    """Build BERTScore.
+
+    Args:
+        preset: `mini` (MiniLM), `base` (MPNet-base), or `paper` (roberta-large).
+        model: Encoder that replaces the preset's.
+        runtime: Device, data type, and batch size.
+        options: See `BertScoreOptions`.
+    """
     chosen = options_from(BertScoreOptions, options)
     name, layer = (model, None) if model else preset_from("bertscore", PRESETS, preset)
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 
 
 def _others(example: Example, against: Need) -> Sequence[str]:
-    """Return what the candidate is compared with; the guard has seen that it is there."""
+    """Return the texts to compare with; `score_sound` guarantees that they exist."""
     return example.references if against == "references" else (example.source or "",)
 
 
 def _spans(
     ours: str, theirs: str, our_tokens: Tokens, their_tokens: Tokens, match: Matching
 ) -> tuple[Span, ...]:
-    """Say for each candidate word how well it was matched, and with what."""
+    """Return one span per candidate word, with its similarity and the matched words."""
     own = ~our_tokens.special
     partners = their_tokens.offsets[match.partner[own]].tolist()
     notes = [theirs[start:end].strip() for start, end in partners]

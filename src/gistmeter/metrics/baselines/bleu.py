@@ -1,4 +1,4 @@
-"""BLEU of a single text (Papineni et al., 2002), as the library sacrebleu computes it."""
+"""Sentence BLEU (Papineni et al., 2002), computed by the library sacrebleu."""
 
 import math
 from collections.abc import Sequence
@@ -21,10 +21,11 @@ class BleuOptions:
     """Options of BLEU.
 
     Args:
-        lowercase: Whether case is ignored.
-        tokenizer: One of sacrebleu's: `13a` for text with spaces, `intl` for any punctuation of
-            Unicode, `zh` for Chinese, `char` for characters, `none` for text that is tokenized.
-        smoothing: What an n-gram order without a match counts: `exp` halves it each time.
+        lowercase: Whether to ignore case.
+        tokenizer: Tokenizer of sacrebleu: `13a` for text with spaces, `intl` for Unicode punctuation, `zh`
+            for Chinese, `char` for characters, `none` for tokenized text.
+        smoothing: Smoothing method of sacrebleu for n-gram orders without a match; `exp` halves the value
+            for each such order.
     """
 
     lowercase: bool = False
@@ -34,12 +35,11 @@ class BleuOptions:
 
 @dataclass(frozen=True, slots=True)
 class Bleu:
-    """Sentence BLEU with effective order, from 0 to 100, the library's own scale.
+    """Sentence BLEU with effective order, from 0 to 100.
 
-    The candidate is one segment, however long: `BLEU` = brevity · exp(1/N Σ log precision_n), where
-    N ≤ 4 is the highest order that the candidate has. Several references count together: an n-gram
-    may match in any. The parts are `precision_1` to `precision_4`, from 0 to 100 and smoothed, NaN
-    above N, and `brevity`, from 0 to 1.
+    The whole candidate is one segment: `BLEU` = brevity · exp(1/N Σ log precision_n), where N ≤ 4 is the
+    highest n-gram order of the candidate. An n-gram can match in any of several references. The components
+    are the smoothed `precision_1` to `precision_4`, from 0 to 100 (NaN above N), and `brevity`, from 0 to 1.
 
     Args:
         options: See `BleuOptions`.
@@ -56,7 +56,7 @@ class Bleu:
 
     @property
     def signature(self) -> Signature:
-        """The options and the library decide the number."""
+        """Options and library version: everything that determines the score."""
         versions = {"library": library("sacrebleu"), "effective_order": True, "scale": 100}
         return Signature.of("bleu", version=1, **options_text(self.options), **versions)
 

@@ -1,4 +1,4 @@
-"""ChrF and chrF++ of a single text (Popović, 2015 and 2017), as the library sacrebleu computes them."""
+"""Sentence chrF and chrF++ (Popović, 2015 and 2017), computed by the library sacrebleu."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -18,10 +18,10 @@ class ChrfOptions:
     """Options of chrF.
 
     Args:
-        word_order: 0 for chrF; 2 for chrF++, which counts words and pairs of words too.
-        char_order: The longest character n-gram.
-        beta: How many times as much recall counts as precision.
-        lowercase: Whether case is ignored.
+        word_order: Maximum word n-gram order: 0 for chrF, 2 for chrF++.
+        char_order: Maximum character n-gram order.
+        beta: Weight of recall relative to precision.
+        lowercase: Whether to ignore case.
         whitespace: Whether spaces count as characters.
 
     Raises:
@@ -42,11 +42,10 @@ class ChrfOptions:
 
 @dataclass(frozen=True, slots=True)
 class Chrf:
-    """Sentence chrF, from 0 to 100, the library's own scale.
+    """Sentence chrF, from 0 to 100.
 
-    `chrF` = (1 + β²) · P · R / (β² · P + R), where P and R are the means over n of the precision and
-    the recall of character n-grams, over the orders that both texts have. Of several references the
-    best counts.
+    `chrF` = (1 + β²) · P · R / (β² · P + R), where P and R are the mean precision and recall of character
+    n-grams, over the orders n that both texts have. With several references, the best one counts.
 
     Args:
         options: See `ChrfOptions`.
@@ -63,7 +62,7 @@ class Chrf:
 
     @property
     def signature(self) -> Signature:
-        """The options and the library decide the number."""
+        """Options and library version: everything that determines the score."""
         versions = {"library": library("sacrebleu"), "effective_order": True, "scale": 100}
         return Signature.of("chrf", version=1, **options_text(self.options), **versions)
 

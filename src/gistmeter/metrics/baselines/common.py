@@ -1,4 +1,4 @@
-"""What several baselines share: n-grams, texts without a word, sources scored together."""
+"""Helpers of several baselines: n-grams, undefined scores, and grouping by source."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
@@ -8,7 +8,7 @@ from gistmeter.core.score import Flag, Score
 
 
 def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
-    """Return the runs of n neighbouring words, in order; none if there are fewer words.
+    """Return the n-grams of a sequence in order; empty if it has fewer than n words.
 
     >>> ngrams(["a", "cat", "sat"], 2)
     [('a', 'cat'), ('cat', 'sat')]
@@ -17,24 +17,24 @@ def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
 
 
 def no_word(example: Example, side: Side, tokenizer: str) -> Score:
-    """Make the score of an example whose text has characters, but no word the tokenizer can see."""
+    """Return the undefined score of an example with a text in which the tokenizer finds no word."""
     problem = f"the tokenizer ({tokenizer}) finds no word in the {side}"
     return Score.undefined(example.id, problem, (Flag("no_words", side),))
 
 
 def library(package: str) -> str:
-    """Name an installed library with its version, for a signature."""
+    """Return the name and version of an installed library, for signatures."""
     return f"{package}-{version(package)}"
 
 
 def score_by_source(
     examples: Sequence[Example], prepare: Callable[[str], Callable[[Example], Score]]
 ) -> list[Score]:
-    """Score examples, preparing each distinct source once and holding one at a time.
+    """Score examples grouped by source; only one prepared source is in memory at a time.
 
     Args:
-        examples: Each with a source.
-        prepare: Takes a source, returns what scores the examples that have it.
+        examples: Examples with a source.
+        prepare: Function that takes a source and returns the scoring function for its examples.
 
     Returns:
         One score an example, in the order given.
@@ -52,8 +52,7 @@ def score_by_source(
 def forget_lines(tokenizer: object) -> None:
     """Empty the caches of a sacrebleu tokenizer.
 
-    Each keeps the last 65,536 lines for as long as the process lives: gigabytes, where a line is a
-    whole document.
+    A cache keeps 65,536 lines until the process ends, which takes gigabytes if each line is a document.
     """
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 

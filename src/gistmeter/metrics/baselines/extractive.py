@@ -1,4 +1,4 @@
-"""Extractiveness (Grusky et al., 2018): how much is copied from the source, and in how long pieces?"""
+"""Coverage, density and compression of extractive fragments (Grusky et al., 2018)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ class ExtractiveOptions:
     """Options of extractiveness.
 
     Args:
-        value: Which part is the value.
-        punctuation: Whether punctuation marks are words too, as they are in the authors' tool.
+        value: Component reported as the value.
+        punctuation: Whether punctuation marks count as words, as in the authors' tool.
     """
 
     value: Literal["coverage", "density", "compression"] = "coverage"
@@ -28,12 +28,12 @@ class ExtractiveOptions:
 
 
 class Fragment(NamedTuple):
-    """A run of the candidate's words.
+    """Sequence of words of the candidate, copied or not.
 
     Args:
-        first: Index of its first word in the candidate.
-        length: How many words it has.
-        place: Index of the first word it was copied from; None if the source lacks the words.
+        first: Index of the first word in the candidate.
+        length: Number of words.
+        place: Index of the first copied word in the source; None if the words are not in the source.
     """
 
     first: int
@@ -47,8 +47,8 @@ class Extractive:
 
     With the candidate S, the source A and the copied fragments F(A, S), all counted in words:
     `coverage` = 1/|S| Σ |f|, from 0 to 1; `density` = 1/|S| Σ |f|², from 0 to |S|;
-    `compression` = |A| / |S|. The spans are the fragments, 1 where copied (the note says from which
-    characters of the source) and 0 between them: their mean is `coverage`.
+    `compression` = |A| / |S|. The spans have the value 1 for copied fragments, with the character range in
+    the source as their note, and 0 for other words; their mean, weighted by words, is `coverage`.
 
     Args:
         options: See `ExtractiveOptions`.
@@ -68,11 +68,11 @@ class Extractive:
 
     @property
     def signature(self) -> Signature:
-        """The options and the tokenizer decide the number."""
+        """Options and tokenizer: everything that determines the score."""
         return Signature.of("extractive", version=1, **options_text(self.options), tokenizer=TOKENIZER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how much of it is copied from the source."""
+        """Score each candidate by the words that it copies from the source."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -99,17 +99,17 @@ class Extractive:
 
 
 def fragments(candidate: Sequence[str], source: SubstringIndex) -> list[Fragment]:
-    """Cut a candidate into copied and own runs of words: F(A, S) (Grusky et al.).
+    """Split a candidate into copied fragments F(A, S) and other words (Grusky et al.).
 
-    From left to right, take the longest prefix of what remains that occurs in the source, at the
-    first place where it does; a word that the source lacks is skipped.
+    From left to right, each step takes the longest prefix of the remaining words that occurs in the source,
+    at its first occurrence. Words that are not in the source are skipped.
 
     Args:
-        candidate: Its words, S.
-        source: The index of A.
+        candidate: Words S of the candidate.
+        source: Index of the source A.
 
     Returns:
-        Runs that together are the whole candidate, in order.
+        Fragments in order, which together cover the candidate.
 
     >>> fragments(["a", "dog", "sat", "down"], SubstringIndex(["sat", "down", "a"]))
     [Fragment(first=0, length=1, place=2), Fragment(first=1, length=1, place=None), \

@@ -1,4 +1,4 @@
-"""Length ratio: how long is the candidate beside its source, or beside its references?"""
+"""Length ratio: number of words of the candidate relative to its source or its references."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ class LengthRatioOptions:
     """Options of the length ratio.
 
     Args:
-        against: Which part is the value, and which field a row must have.
+        against: Component reported as the value, and required field.
     """
 
     against: Literal["source", "references"] = "source"
@@ -28,10 +28,10 @@ class LengthRatioOptions:
 
 @dataclass(frozen=True, slots=True)
 class LengthRatio:
-    """The candidate's number of words, divided by that of the source and of the references.
+    """Number of words of the candidate, divided by that of the source and of the references.
 
     `source` = |candidate| / |source|; `references` = |candidate| / mean over references of
-    |reference|. Punctuation marks do not count. A part is NaN where its field is missing.
+    |reference|. Punctuation marks do not count. A component is NaN if its field is missing.
 
     Args:
         options: See `LengthRatioOptions`.
@@ -47,16 +47,16 @@ class LengthRatio:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The source, or the references."""
+        """Required fields: the source, or the references."""
         return (self.options.against,)
 
     @property
     def signature(self) -> Signature:
-        """The option and the tokenizer decide the number."""
+        """Option and tokenizer: everything that determines the score."""
         return Signature.of("length_ratio", version=1, **options_text(self.options), tokenizer=TOKENIZER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Divide lengths in words: positive, 1 where both texts are equally long."""
+        """Score each candidate by its length ratio: positive, 1 for texts of equal length."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:

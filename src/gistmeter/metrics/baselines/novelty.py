@@ -1,4 +1,4 @@
-"""Novel n-grams: how much of the wording is the candidate's own?"""
+"""Novelty: share of the candidate's n-grams that do not occur in the source."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,9 +22,9 @@ class NoveltyOptions:
     """Options of novelty.
 
     Args:
-        value: Which part is the value.
-        punctuation: Whether punctuation marks are words too. Without them an n-gram reaches across
-            a comma, so that moving one makes nothing novel.
+        value: Component reported as the value.
+        punctuation: Whether punctuation marks count as words. Otherwise, n-grams span commas, so moving a
+            comma does not create novel n-grams.
     """
 
     value: Literal["novel_1", "novel_2", "novel_3", "novel_4"] = "novel_2"
@@ -33,12 +33,12 @@ class NoveltyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """The share of the candidate's n-grams that the source does not have, n = 1 to 4.
+    """Share of the candidate's n-grams that do not occur in the source, for n = 1 to 4.
 
-    `novel_n` = (occurrences in the candidate of n-grams that never occur in the source) /
-    (n-grams in the candidate), from 0, all taken from the source, to 1. A part is NaN where the
-    candidate has fewer than n words. The spans are the candidate's words, 1 where the source does
-    not have the word: their mean is `novel_1`.
+    `novel_n` = (occurrences in the candidate of n-grams that never occur in the source) / (n-grams in the
+    candidate), from 0 (all in the source) to 1. A component is NaN if the candidate has fewer than n words.
+    The spans have the value 1 for words that are not in the source, otherwise 0; their mean, weighted by
+    words, is `novel_1`.
 
     Args:
         options: See `NoveltyOptions`.
@@ -56,7 +56,7 @@ class Novelty:
 
     @property
     def signature(self) -> Signature:
-        """The options and the tokenizer decide the number."""
+        """Options and tokenizer: everything that determines the score."""
         return Signature.of("novelty", version=1, **options_text(self.options), tokenizer=TOKENIZER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
@@ -76,7 +76,7 @@ class Novelty:
                 return no_word(example, "source" if ours else "candidate", TOKENIZER)
             parts = novel_shares([word.key for word in ours], known)
             value, spans = parts[self.options.value], _spans(ours, known[1])
-            problem = f"the candidate is too short for {self.options.value}: words counted: {len(ours)}"
+            problem = f"the candidate is too short for {self.options.value}: it has {len(ours)} words"
             return Score(example.id, value, parts, spans, problem=problem if math.isnan(value) else None)
 
         return score_one
@@ -86,11 +86,11 @@ def novel_shares(candidate: Sequence[str], known: dict[int, set[tuple[str, ...]]
     """Return the share of novel n-grams for each order.
 
     Args:
-        candidate: Its words.
-        known: The source's n-grams, by n.
+        candidate: Words of the candidate.
+        known: n-grams of the source, by n.
 
     Returns:
-        `novel_n` for each n: 0 to 1, NaN where the candidate has no n-gram of that order.
+        `novel_n` for each n, from 0 to 1; NaN if the candidate has no n-gram of that order.
 
     >>> novel_shares(["a", "dog", "sat"], {1: {("a",), ("sat",)}, 4: set()})
     {'novel_1': 0.3333333333333333, 'novel_4': nan}
@@ -104,7 +104,7 @@ def novel_shares(candidate: Sequence[str], known: dict[int, set[tuple[str, ...]]
 
 
 def _spans(ours: Sequence[Word], known: set[tuple[str, ...]]) -> tuple[Span, ...]:
-    """Join neighbouring words that are novel, or that are not."""
+    """Return one span per sequence of novel words, and per sequence of other words."""
     spans = []
     for novel, run in groupby(ours, key=lambda word: (word.key,) not in known):
         mine = list(run)

@@ -1,4 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), as the library rouge-score computes them."""
+"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), with the results of the library rouge-score."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,10 +29,10 @@ class RougeOptions:
     """Options of ROUGE.
 
     Args:
-        value: Which part is the value.
-        references: Several references: for each type the one with the highest F1, whose precision
-            and recall come with it (`max`, as in the library), or the `mean` of each part.
-        stemmer: Whether words longer than three characters are cut to their Porter stems.
+        value: Component reported as the value.
+        references: Combination of several references. `max`, as in the library, selects the reference with
+            the highest F1 for each ROUGE type, with its precision and recall; `mean` averages each component.
+        stemmer: Whether to replace words of more than three characters by their Porter stems.
     """
 
     value: Literal[
@@ -48,9 +48,9 @@ class RougeOptions:
 class Rouge:
     """ROUGE-N and ROUGE-L against references, from 0 to 1.
 
-    `rougeN` counts the n-grams that candidate and reference share, `rougeL` the words of their
-    longest common subsequence: precision divides by the candidate's number of them, recall by the
-    reference's, and f1 = 2PR / (P + R).
+    `rougeN` counts the n-grams that candidate and reference share, `rougeL` the words of their longest
+    common subsequence. Precision P divides by the count of the candidate, recall R by that of the reference,
+    and f1 = 2PR / (P + R).
 
     Args:
         options: See `RougeOptions`.
@@ -68,12 +68,12 @@ class Rouge:
 
     @property
     def signature(self) -> Signature:
-        """The options and the library with its stemmer decide the number."""
+        """Options and versions of library and stemmer: everything that determines the score."""
         versions = {"library": library("rouge_score"), "stems": library("nltk")}
         return Signature.of("rouge", version=1, **options_text(self.options), **versions, tokenizer=TOKENIZER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by the n-grams and the subsequence it shares with its references."""
+        """Score each candidate by the n-grams and the longest subsequence shared with its references."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -100,9 +100,9 @@ class Rouge:
 
 
 def remembering_tokenizer(*, stemmer: bool) -> Tokenizer:
-    """Return the library's tokenizer, which sees each text and stems each word once.
+    """Return the tokenizer of the library, with caches of bounded size for texts and stems.
 
-    It remembers a bounded number of both; whoever holds it decides for how long.
+    The caches live as long as the returned function.
     """
     from nltk.stem.porter import PorterStemmer
     from rouge_score import tokenize
@@ -119,10 +119,10 @@ def remembering_tokenizer(*, stemmer: bool) -> Tokenizer:
 
 
 def comparer(tokenize: Tokenizer) -> Callable[[str, str], Figures]:
-    """Return a function of (reference, candidate): precision, recall and F1 of each type.
+    """Return a function of (reference, candidate) that computes precision, recall and F1 of each type.
 
-    The library counts n-grams; its table for the longest common subsequence, which takes a
-    gigabyte for two long documents, is replaced by `common_length`.
+    The library counts n-grams. `common_length` replaces its longest common subsequence, whose table takes a
+    gigabyte for two long documents.
     """
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.scoring import fmeasure
@@ -144,9 +144,10 @@ def comparer(tokenize: Tokenizer) -> Callable[[str, str], Figures]:
 
 
 def common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence, a word of `second` at a time.
+    """Return the length of the longest common subsequence.
 
-    Bit-parallel (Hyyrö, 2004): bit i of `row` is 0 where the subsequence grows by first[i].
+    Bit-parallel algorithm (Hyyrö, 2004), one word of `second` per step: bit i of `row` is 0 if the
+    subsequence grows at first[i].
 
     >>> common_length("the cat sat on it".split(), "a cat was on it".split())
     3
@@ -163,9 +164,9 @@ def common_length(first: Sequence[str], second: Sequence[str]) -> int:
 
 
 def _flags(example: Example, tokenize: Tokenizer) -> tuple[Flag, ...]:
-    """Flag what the tokenizer cannot see: references without a word, texts mostly in other scripts.
+    """Flag texts without words, texts of a single word, and texts mostly in an unsupported script.
 
-    A text with a single word has no 2-gram, and the library gives it 0.
+    A text of a single word has no 2-gram; the library scores it 0.
     """
     flags = []
     for side, index, text in example.texts():
@@ -180,8 +181,8 @@ def _flags(example: Example, tokenize: Tokenizer) -> tuple[Flag, ...]:
 
 
 def _seen(text: str) -> tuple[int, int]:
-    """Return how many letters and digits of a text the library's tokenizer keeps, of how many."""
+    """Return the number of letters and digits that the library's tokenizer keeps, and the total number."""
     if text.isascii():
-        return 1, 1
+        return 1, 1  # everything is kept, so the exact numbers do not matter
     total = sum(character.isalnum() for character in text)
     return sum(character.isalnum() for character in text if character.isascii()), total

@@ -1,4 +1,4 @@
-"""SARI (Xu et al., 2016): are the right words added, kept and deleted?"""
+"""SARI (Xu et al., 2016): quality of added, kept and deleted words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,10 +19,11 @@ class SariOptions:
     """Options of SARI.
 
     Args:
-        definition: `authors`: what their program computes and their paper prints; `equations`: the
-            paper's equations 4 to 7 to the letter; `evaluate`: what the library of that name computes.
-        lowercase: Whether case is ignored.
-        tokenizer: One of sacrebleu's: `13a` for text with spaces, `intl`, `zh`, `char`, or `none`.
+        definition: `authors` computes the results of the authors' program, which the paper reports;
+            `equations` implements equations 4 to 7 exactly; `evaluate` computes the results of the library
+            evaluate.
+        lowercase: Whether to ignore case.
+        tokenizer: Tokenizer of sacrebleu: `13a` for text with spaces, `intl`, `zh`, `char`, or `none`.
     """
 
     definition: Definition = "authors"
@@ -32,10 +33,10 @@ class SariOptions:
 
 @dataclass(frozen=True, slots=True)
 class Sari:
-    """SARI against source and references, from 0 to 100.
+    """SARI with source and references, from 0 to 100.
 
-    `SARI` = (add + keep + delete) / 3, where add and keep are F1 and delete is a precision, each
-    over the n-grams of n = 1 to 4; `sari_operations.py` spells them out. The three are the parts.
+    `SARI` = (add + keep + delete) / 3, where add and keep are F1 scores and delete is a precision, each over
+    n-grams with n = 1 to 4; see `sari_operations.py`. The three are the components.
 
     Args:
         options: See `SariOptions`.
@@ -52,12 +53,12 @@ class Sari:
 
     @property
     def signature(self) -> Signature:
-        """The options and the library that tokenizes decide the number."""
+        """Options and version of the tokenizer library: everything that determines the score."""
         versions = {"library": library("sacrebleu"), "scale": 100}
         return Signature.of("sari", version=1, **options_text(self.options), **versions)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by what it changed, and left, as the references did."""
+        """Score each candidate by its agreement with the references on added, kept and deleted n-grams."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:

@@ -1,4 +1,4 @@
-"""The arithmetic of SARI (Xu et al., 2016, section 3.1): words in, three figures out."""
+"""Compute the components of SARI from words (Xu et al., 2016, section 3.1)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,15 +14,15 @@ Texts = Sequence[Sequence[str]]
 
 
 class Rules(NamedTuple):
-    """Where the definitions in use differ.
+    """Differences between the definitions of SARI in use.
 
     Args:
-        precision_by_type: Each distinct n-gram weighs the same in a precision; else each occurrence.
-        recall_by_type: The same for the recall of what is kept.
-        f1_of_means: F1 of the means over n (equation 7); else the mean over n of F1.
-        strict_deletion: Taking out one of two occurrences is right only if the references have
-            fewer than one; else (equation 6) if they have fewer than two.
-        nothing: What a precision or recall is whose denominator is 0.
+        precision_by_type: Whether distinct n-grams have equal weight in precisions, not occurrences.
+        recall_by_type: The same for the recall of kept n-grams.
+        f1_of_means: Whether to use the F1 of the means over n (equation 7); otherwise, the mean of the F1.
+        strict_deletion: Whether deleting one of two occurrences is correct only if the references have fewer
+            than one on average; otherwise (equation 6), if they have fewer than two.
+        nothing: Precision or recall with a denominator of 0.
     """
 
     precision_by_type: bool
@@ -40,12 +40,12 @@ RULES: dict[Definition, Rules] = {
 
 
 class Edit(NamedTuple):
-    """What happened to one n-gram under one operation.
+    """Counts of one operation on one n-gram.
 
     Args:
-        good: How often the candidate did it as the references did.
-        done: How often the candidate did it.
-        wanted: How often the references did, on average.
+        good: Correct operations of the candidate, which agree with the references.
+        done: Operations of the candidate.
+        wanted: Operations of the references, on average.
     """
 
     good: float
@@ -64,10 +64,10 @@ def sari(
     delete is a precision, "because over-deleting hurts readability much more".
 
     Args:
-        source: Words before simplification.
-        candidate: Words after it.
-        references: Words of at least one.
-        definition: Whose conventions: see `RULES`.
+        source: Words of the source.
+        candidate: Words of the candidate.
+        references: Words of each reference, at least one.
+        definition: Definition of SARI; see `RULES`.
 
     >>> before, after = "the big cat sat .".split(), "the cat sat .".split()
     >>> {name: round(part, 2) for name, part in sari(before, after, ["a cat sat .".split()]).items()}
@@ -92,7 +92,7 @@ def sari(
 def edits(
     source: Sequence[str], candidate: Sequence[str], references: Texts, n: int, *, strict_deletion: bool
 ) -> dict[str, list[Edit]]:
-    """Say of each n-gram how it was added, kept and deleted (equations 4 to 6).
+    """Count added, kept and deleted n-grams (equations 4 to 6).
 
     With I and O the counts of an n-gram in source and candidate, R in all references together, and
     R′ = R / number of references:
@@ -103,20 +103,21 @@ def edits(
       authors' program good = max(done − R′, 0), the same unless the n-gram is repeated.
 
     Args:
-        source: Words before simplification.
-        candidate: Words after it.
-        references: Words of at least one.
-        n: The n-grams' length.
-        strict_deletion: Whether to count right deletions as the authors' program does.
+        source: Words of the source.
+        candidate: Words of the candidate.
+        references: Words of each reference, at least one.
+        n: Length of the n-grams.
+        strict_deletion: Whether to count correct deletions as the authors' program does.
 
     Returns:
-        By operation; under `delete` only what the candidate deleted, since its recall does not count.
+        Counts by operation. `delete` contains only n-grams that the candidate deleted, because SARI does not
+        use the recall of deletions.
     """
     before, after = Counter(ngrams(source, n)), Counter(ngrams(candidate, n))
     total = Counter(ngram for reference in references for ngram in ngrams(reference, n))
     added = (after.keys() | total.keys()) - before.keys()
     found = {
-        "add": [Edit(ngram in after and ngram in total, ngram in after, ngram in total) for ngram in added],
+        "add": [_addition(done=ngram in after, wanted=ngram in total) for ngram in added],
         "keep": [],
         "delete": [],
     }
@@ -132,8 +133,13 @@ def edits(
     return found
 
 
+def _addition(*, done: bool, wanted: bool) -> Edit:
+    """Count an n-gram that the source lacks: 1 or 0 for each side."""
+    return Edit(good=float(done and wanted), done=float(done), wanted=float(wanted))
+
+
 def _rate(pairs: Iterable[tuple[float, float]], *, by_type: bool, nothing: float) -> float:
-    """Return the mean of good / total, or Σ good / Σ total, over the pairs with a total."""
+    """Return the mean of good / total, or Σ good / Σ total, over the pairs with a positive total."""
     counted = [(good, total) for good, total in pairs if total > 0]
     if not counted:
         return nothing

@@ -1,16 +1,16 @@
-"""Where a run of words first occurs in a text, found in time that grows with the run alone."""
+"""Index of a text that finds word sequences in time linear in their length."""
 
 from collections.abc import Sequence
 
 
 class SubstringIndex:
-    """A suffix automaton over words (Blumer et al., 1985).
+    """Suffix automaton over words (Blumer et al., 1985).
 
-    It accepts exactly the runs of words that occur in the text, has at most two states a word, and
-    stays linear where a text repeats one word ten thousand times.
+    It accepts exactly the word sequences that occur in the text, has at most two states per word, and stays
+    linear for very repetitive texts.
 
     Args:
-        words: The text's n words.
+        words: n words of the text.
 
     >>> SubstringIndex(["a", "b", "a", "c"]).longest_prefix(["x", "a", "c", "b"], start=1)
     (2, 2)
@@ -26,15 +26,15 @@ class SubstringIndex:
             last = self._extend(last, word)
 
     def longest_prefix(self, words: Sequence[str], start: int) -> tuple[int, int]:
-        """Find the longest run of words from `start` on that the text has.
+        """Find the longest sequence of words, from `start` on, that occurs in the indexed text.
 
         Args:
-            words: Another text's.
-            start: Where the run begins in it.
+            words: Words of another text.
+            start: Index of the first word of the sequence.
 
         Returns:
-            (number of words, index in this text of its first occurrence's first word);
-            (0, 0) if the text does not even have the first word.
+            Number of words, and index of the first occurrence in the indexed text; (0, 0) if the text does
+            not contain the first word.
         """
         state = length = 0
         while start + length < len(words):
@@ -45,7 +45,7 @@ class SubstringIndex:
         return length, self._end[state] - length
 
     def _extend(self, last: int, word: str) -> int:
-        """Append a word; return the state of the whole text so far."""
+        """Append a word, and return the state of the complete text so far."""
         whole = self._add({}, self._length[last] + 1, self._length[last] + 1)
         state = last
         while state != -1 and word not in self._next[state]:
@@ -55,7 +55,7 @@ class SubstringIndex:
         return whole
 
     def _split(self, state: int, word: str) -> int:
-        """Return the state of the suffix that ends in `state` and `word`, cloning where it is shared."""
+        """Return the state of the suffix `state` + `word`; clone the state if longer suffixes share it."""
         target = self._next[state][word]
         if self._length[target] == self._length[state] + 1:
             return target

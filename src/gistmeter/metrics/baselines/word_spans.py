@@ -1,4 +1,4 @@
-"""Figures of single tokens, gathered to whole words, for people to read."""
+"""Aggregate token values to word spans."""
 
 import re
 from collections.abc import Sequence
@@ -17,20 +17,20 @@ def word_spans(
     values: NDArray[np.float64],
     notes: Sequence[str],
 ) -> tuple[Span, ...]:
-    """Gather tokens to the words between white space.
+    """Aggregate tokens to words that are separated by white space.
 
     Args:
-        text: What the tokens come from.
-        side: Which side it is on.
+        text: Text of the tokens.
+        side: Side of the text.
         offsets: First character and one past the last of each token, shape (tokens, 2).
-        values: A figure a token, shape (tokens,).
-        notes: A note a token; a word carries the notes of its tokens, each once.
+        values: Value of each token, shape (tokens,).
+        notes: Note of each token; a word gets the distinct notes of its tokens.
 
     Returns:
-        One span a word that holds a token: the mean of its tokens, weighted by how many they are.
+        One span per word with tokens: the mean of its token values, and the number of tokens as its weight.
     """
     words = [(match.start(), match.end()) for match in re.finditer(r"\S+", text)]
-    # Tokens of some tokenizers begin with the space before the word: the last character decides.
+    # Some tokens start with the space before a word, so the last character determines the word.
     owners = np.searchsorted([end for _, end in words], offsets[:, 1] - 1, side="right").tolist()
     tokens: dict[int, list[int]] = {}
     for token, owner in enumerate(owners):

@@ -1,4 +1,4 @@
-"""The words that length ratio, novelty and extractiveness count: simple, fixed, for any script."""
+"""Word tokenizer for length ratio, novelty and extractiveness, for all scripts."""
 
 import re
 import unicodedata
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 TOKENIZER = "words-1"
 
-# Han and kana are written without spaces between words: each character counts as one.
+# Han and kana have no spaces between words: each character counts as a word.
 _UNSPACED = (
     "\u3005\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
@@ -16,10 +16,10 @@ _JOINERS = "\u200c\u200d"
 
 
 class Word(NamedTuple):
-    """A word or a punctuation mark.
+    """Word or punctuation mark.
 
     Args:
-        key: What is compared: lower-cased, composed (NFC).
+        key: Text for comparisons: lower-cased, composed (NFC).
         start: First character in the user's text.
         end: One past the last character.
     """
@@ -30,19 +30,19 @@ class Word(NamedTuple):
 
 
 def words(text: str, *, punctuation: bool) -> list[Word]:
-    r"""Cut a text into words.
+    r"""Split a text into words.
 
-    A word is a run of letters, digits and underscores (`\w`), with the combining marks that follow
-    them; a Han or kana character is a word of its own. Any other visible character is a punctuation
-    mark, emoji included. Apostrophes and hyphens therefore cut: `don't` is `don`, `'`, `t`. White
-    space, control and format characters are nothing.
+    A word is a sequence of letters, digits and underscores (`\w`) with their combining marks. Each Han or
+    kana character is a separate word. Other visible characters, including emoji, are punctuation marks, so
+    apostrophes and hyphens separate words: `don't` is `don`, `'`, `t`. White space, control and format
+    characters are ignored.
 
     Args:
-        text: Of any length and script.
+        text: Text of any length and script.
         punctuation: Whether punctuation marks count as words.
 
     Returns:
-        The words in order, with their places in the text.
+        Words in order, with their offsets in the text.
 
     >>> [word.key for word in words("Don't stop!", punctuation=True)]
     ['don', "'", 't', 'stop', '!']

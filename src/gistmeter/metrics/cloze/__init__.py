@@ -1,4 +1,4 @@
-"""ClozE, after "Just ClozE! A Novel Framework for Evaluating the Factual Consistency Faster" (Li et al.)."""
+"""ClozE: factual consistency by cloze tests (Li et al., 2022, "Just ClozE!")."""
 
 from gistmeter.metrics.cloze.metric import Cloze
 from gistmeter.metrics.cloze.options import ClozeOptions

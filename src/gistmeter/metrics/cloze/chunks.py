@@ -1,4 +1,4 @@
-"""The texts that are read beside a document, and which of their tokens each factor is made of."""
+"""Split a candidate into the texts of the queries, and map factors to tokens (section 3.5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ Place = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A sentence of the candidate, or the whole of it.
+    """Text of one query: a sentence of the candidate, or the whole candidate.
 
     Args:
-        text: Its words, one space apart.
-        start: Its first character in the candidate's re-joined text.
-        factors: Those that lie in it, in text order.
+        text: Words separated by single spaces.
+        start: Offset of the first character in the candidate's re-joined text.
+        factors: Factors within the chunk, in text order.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Chunk:
 
 
 def cut_chunks(marked: MarkedText, level: Literal["sentence", "summary"]) -> tuple[Chunk, ...]:
-    """Cut a candidate into what is read in one query (section 3.5)."""
+    """Split a candidate into one chunk per query text (section 3.5)."""
     text = marked.joined.text
     if level == "summary":
         return (Chunk(text, 0, marked.factors),) if text else ()
@@ -42,10 +42,10 @@ def cut_chunks(marked: MarkedText, level: Literal["sentence", "summary"]) -> tup
 
 
 def factor_tokens(chunk: Chunk, tokens: Tokens) -> list[Place]:
-    """Return (first token, one past the last) of each factor of a chunk.
+    """Return (first token, one past the last) for each factor of a chunk.
 
-    A token belongs to a factor if it shares a character with it, white space aside. A factor whose
-    characters the tokenizer drops has an empty place.
+    A token belongs to a factor if they share a character other than white space. A factor whose characters
+    the tokenizer drops gets an empty range.
     """
     starts, ends = _inked(chunk.text, tokens.offsets.tolist())
     places = []
@@ -57,7 +57,7 @@ def factor_tokens(chunk: Chunk, tokens: Tokens) -> list[Place]:
 
 
 def _inked(text: str, offsets: Sequence[Sequence[int]]) -> "tuple[np.ndarray, np.ndarray]":
-    """Take the white space off both ends of tokens; return where they start and end, shape (tokens,)."""
+    """Return start and end offsets of tokens without surrounding white space, each of shape (tokens,)."""
     stretches = [text[start:end] for start, end in offsets]
     starts = [end - len(chunk.lstrip()) for chunk, (_, end) in zip(stretches, offsets, strict=True)]
     ends = [start + len(chunk.rstrip()) for chunk, (start, _) in zip(stretches, offsets, strict=True)]

@@ -1,10 +1,17 @@
-"""What of a document and a text fits into a model's window."""
+"""Truncate document and text to the model's window (section 4.3.4)."""
 
 from gistmeter.models.fill.protocol import Filler
 
 
 def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]:
-    """Return how many tokens of document and text a filler can read in a query with some blanks."""
+    """Return the number of document tokens and of text tokens that fit into a query.
+
+    Args:
+        context: Tokens of the document.
+        text: Tokens of the sentence or summary.
+        blanks: Blanks in the query.
+        filler: Model whose window limits the query.
+    """
     if filler.window is None:
         return context, text
     if not filler.separate_windows:
@@ -14,17 +21,17 @@ def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]
 
 
 def longest_first(context: int, text: int, room: int | None) -> tuple[int, int]:
-    """Return how many tokens of document and text are kept: the longer loses its tail first.
+    """Return the token counts after truncating the longer sequence first, at its end.
 
-    As in the authors' code, the document gives way where both are equally long.
+    If both are equally long, the document is truncated, as in the authors' code.
 
     Args:
         context: Tokens of the document.
         text: Tokens of the sentence or summary.
-        room: Most tokens for both; None for no limit.
+        room: Maximum number of tokens for both together; None for no limit.
 
     Returns:
-        The tokens kept of the document, and of the text.
+        Number of tokens kept of the document, and of the text.
 
     >>> longest_first(900, 40, 508), longest_first(900, 300, 507), longest_first(20, 600, 508)
     ((468, 40), (253, 254), (20, 488))

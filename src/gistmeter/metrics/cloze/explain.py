@@ -1,4 +1,4 @@
-"""What is shown of a factor: its place in the user's own text, the answer, a correction."""
+"""Build spans that show each factor, the model's answer, and a suggested correction."""
 
 import math
 import re
@@ -15,12 +15,12 @@ NOTHING = "(nothing)"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a note says.
+    """Parsed note of a factor span.
 
     Args:
         text: The model's answer.
-        confidence: Of it, rounded to two places.
-        suggested: Whether it is a correction.
+        confidence: Confidence in the answer, rounded to two decimal places.
+        suggested: Whether the answer is a suggested correction.
     """
 
     text: str
@@ -29,7 +29,7 @@ class Answer:
 
 
 def note(verdict: Verdict, alpha: float) -> str:
-    """Say what the model answered; one that is confident and differs is a correction.
+    """Format the model's answer; an answer that differs and is confident becomes a suggested correction.
 
     >>> note(Verdict(0.0, 0.83, "Bergen", same=False), alpha=0.5)
     '→ Bergen (confidence .83)'
@@ -38,12 +38,14 @@ def note(verdict: Verdict, alpha: float) -> str:
     """
     sure = f"{verdict.confidence:.2f}".removeprefix("0")
     suggests = verdict.complete and not verdict.same and verdict.answer and verdict.confidence >= alpha
-    answer = (verdict.answer or NOTHING) + "…" * (not verdict.complete)
+    answer = verdict.answer or NOTHING
+    if not verdict.complete:
+        answer += "…"
     return f"{ARROW if suggests else ''}{answer} (confidence {sure})"
 
 
 def read_note(text: str) -> Answer | None:
-    """Read back what `note` says; None for a note that holds no answer.
+    """Parse the output of `note`; return None for a note without an answer.
 
     >>> read_note("→ Bergen (confidence .83)")
     Answer(text='Bergen', confidence=0.83, suggested=True)
@@ -56,7 +58,7 @@ def read_note(text: str) -> Answer | None:
 
 
 def factor_span(blank: Blank, verdict: Verdict | None, alpha: float) -> Span:
-    """Mark a factor in the user's own text; one that could not be scored has no value and no weight."""
+    """Return the span of a factor in the user's text; an unscored factor has value NaN and weight 0."""
     start, end = blank.factor.start, blank.factor.end
     if verdict is None:
         return Span("candidate", start, end, math.nan, 0.0, blank.problem)
@@ -64,7 +66,7 @@ def factor_span(blank: Blank, verdict: Verdict | None, alpha: float) -> Span:
 
 
 def bare_sentences(marked: MarkedText) -> list[Span]:
-    """Mark sentences without factors: shown as 1, of no weight in the mean."""
+    """Return spans of the sentences without factors: value 1, weight 0 in the mean."""
     filled = {factor.sentence for factor in marked.factors}
     places = [place for number, place in enumerate(marked.sentences) if number not in filled]
     own = (marked.joined.to_original(*place) for place in places)

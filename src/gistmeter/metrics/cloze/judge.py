@@ -1,4 +1,4 @@
-"""How far a model's answer agrees with the factor it stands for, and how sure the model is of it."""
+"""Compare the model's answers with the factors, and compute the confidence (equations 1 to 3)."""
 
 import math
 from collections import Counter
@@ -11,19 +11,19 @@ from gistmeter.models.fill.protocol import Fill, Filler
 
 Ids = Sequence[int]
 SMALLEST = 1e-9
-"""Probabilities below this count as this much: a logarithm is finite."""
+"""Lower bound on probabilities, so that logarithms stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What came of a factor.
+    """Result for one factor.
 
     Args:
-        value: Its score; from 0 to 1 unless `criterion=log` or `prior=subtract`.
+        value: Score; from 0 to 1 unless `criterion=log` or `prior=subtract`.
         confidence: Equation 3, from 0 to 1.
-        answer: What the model said.
-        same: Whether that is the factor itself, under lower-casing.
-        complete: Whether the model said more that is not known.
+        answer: The model's prediction.
+        same: Whether the prediction equals the factor, ignoring case.
+        complete: Whether the whole prediction is known; False if generation stopped at a mismatch.
     """
 
     value: float
@@ -43,11 +43,11 @@ def judge(
     """Score each answer (the D of equation 1) and apply the rule of section 3.6.
 
     Args:
-        golds: The factors' tokens.
-        fills: The model's answers.
-        filler: Decodes and encodes them.
-        options: Criterion and rule.
-        priors: The answers without the document, for `prior=subtract`.
+        golds: Tokens of the factors.
+        fills: Predictions of the model.
+        filler: Model whose tokenizer decodes and encodes the answers.
+        options: Comparison criterion and thresholds.
+        priors: Predictions without the document, for `prior=subtract`.
     """
     wanted = [filler.decode(gold).strip() for gold in golds]
     answers = [filler.decode(fill.predicted).strip() for fill in fills]
@@ -69,14 +69,16 @@ def judge(
 
 
 def likelihood(fill: Fill, criterion: str) -> float:
-    """Return the mean probability of a factor's tokens (`soft`), or the mean logarithm of it (`log`)."""
+    """Return the mean probability (`soft`) or the mean log-probability (`log`) of a factor's tokens."""
     if criterion == "soft":
         return fmean(fill.gold_probabilities)
     return fmean(math.log(max(probability, SMALLEST)) for probability in fill.gold_probabilities)
 
 
 def membership_f1(gold: Ids, predicted: Ids) -> float:
-    """Return the F1 of equation 2 as the authors' code has it: repeated tokens all count if one is found.
+    """Return the token F1 of equation 2 by set membership, as in the authors' code.
+
+    A token counts as found if it occurs in the other text, however often it is repeated.
 
     >>> round(membership_f1([1, 1], [1, 2]), 3)
     0.667
@@ -87,7 +89,7 @@ def membership_f1(gold: Ids, predicted: Ids) -> float:
 
 
 def bag_f1(gold: Ids, predicted: Ids) -> float:
-    """Return the F1 of two bags of tokens, as SQuAD has it.
+    """Return the token F1 of two multisets, as in SQuAD.
 
     >>> bag_f1([1, 1], [1, 2])
     0.5
@@ -97,17 +99,16 @@ def bag_f1(gold: Ids, predicted: Ids) -> float:
 
 
 def confidence(probabilities: Sequence[float]) -> float:
-    """Return the mean probability of the predicted tokens (equation 3); 0 if there are none."""
+    """Return the mean probability of the predicted tokens (equation 3), or 0 without predicted tokens."""
     return fmean(probabilities) if probabilities else 0.0
 
 
 def trusted(value: float, sure: float, options: ClozeOptions) -> float:
-    """Set a score to 0 if it is below β and its confidence below α (section 3.6)."""
-    return (
-        0.0
-        if options.confidence and options.bounded and value < options.beta and sure < options.alpha
-        else value
-    )
+    """Return 0 if the score is below β and its confidence is below α (section 3.6), otherwise the score."""
+    applies = options.confidence and options.bounded
+    if applies and value < options.beta and sure < options.alpha:
+        return 0.0
+    return value
 
 
 def _f1(found: int, right: int, gold: Ids, predicted: Ids) -> float:
@@ -118,7 +119,7 @@ def _f1(found: int, right: int, gold: Ids, predicted: Ids) -> float:
 
 
 def _encode(texts: Sequence[str], filler: Filler) -> dict[str, tuple[int, ...]]:
-    """Tokenize texts anew, lower-cased and after a space, so that case and position play no part."""
+    """Tokenize lower-cased texts after a space, so that case and position do not affect the tokens."""
     unique = [text for text in dict.fromkeys(texts) if text]
     encoded = filler.tokenize([f" {text.lower()}" for text in unique])
     return {"": (), **{text: tokens.ids for text, tokens in zip(unique, encoded, strict=True)}}

@@ -1,4 +1,4 @@
-"""ClozE: are the summary's facts what the document would fill in?"""
+"""ClozE: check whether a model that reads the source predicts the facts of the summary."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER
 
 Judged = Sequence[tuple[Factor, Verdict]]
-UNSCORED = "no factor of the candidate can be scored; its spans say why"
+UNSCORED = "no factor of the candidate can be scored; the notes of the spans give the reasons"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class Cloze:
     """Cloze-based evaluation of factual consistency (Li et al., 2022).
 
     Args:
-        filler: Fills the blanks.
-        pipeline: Finds the factors.
+        filler: Language model that fills the blanks.
+        pipeline: spaCy pipeline that finds the factors.
         options: See `ClozeOptions`.
 
     Raises:
-        BadModel: If the pipeline cannot find what `options.selection` asks for.
+        BadModel: If the pipeline lacks the components that `options.selection` requires.
     """
 
     filler: Filler
@@ -48,14 +48,15 @@ class Cloze:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The source."""
+        """Required fields: the source."""
         return ("source",)
 
     @property
     def signature(self) -> Signature:
-        """Models, options, splitter and cut decide the number.
+        """Models, options, sentence splitter, and truncation rule: everything that determines the score.
 
-        The filler's identity says whether it is told a factor's length (`gold-length`: one mask a token).
+        The filler's identity states whether the model knows the length of a factor (`gold-length`: one mask
+        per token).
         """
         return Signature.of(
             "cloze",
@@ -68,7 +69,7 @@ class Cloze:
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how well the model, reading the source, fills in its factors."""
+        """Score each candidate by how well the model, given the source, predicts its factors."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -84,12 +85,12 @@ class Cloze:
         ]
 
     def _priors(self, prepared_examples: Sequence[PreparedExample]) -> list[Fill]:
-        """Fill the same blanks without the document."""
+        """Return predictions for the same blanks without the document."""
         alone = [replace(query, context=()) for prepared in prepared_examples for query in prepared.queries]
         return [fill for fills in self.filler.fill(alone) for fill in fills]
 
     def _doubts(self, example: Example) -> tuple[Flag, ...]:
-        """Flag texts that are not in the pipeline's language: where it is English, which can be told."""
+        """Flag texts that are not English if the pipeline is English; other languages are not checked."""
         read = [text for text in example.texts() if text[0] != "reference"]
         return language_flags(read, self.pipeline.nlp.lang or "")
 
@@ -104,21 +105,18 @@ class Cloze:
         spans += bare_sentences(prepared.marked)
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
-        best = 0.0 if self.options.criterion == "log" else 1.0
-        parts = _parts(scored, best=None if judged else best)
+        parts = _parts(scored)
+        if not judged:  # without factors, the candidate gets the best possible score
+            best = 0.0 if self.options.criterion == "log" else 1.0
+            parts |= {"average": best, "min": best, "sentences": best}
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
         return Score(prepared.id, value, parts, ordered, flags, problem)
 
 
-def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
-    """Sum up factors (equation 2); a candidate without any has the best score there is.
-
-    Args:
-        scored: Factors and their verdicts.
-        best: The score of a candidate without factors; None where there are some.
-    """
+def _parts(scored: Judged) -> dict[str, float]:
+    """Aggregate factor scores (equation 2); NaN if no factor is scored."""
     values = [verdict.value for _, verdict in scored]
     kinds = {
         kind: _mean([verdict.value for factor, verdict in scored if factor.kind == kind])
@@ -127,9 +125,9 @@ def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
     runs = groupby(scored, key=lambda pair: pair[0].sentence)
     sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
     return {
-        "average": _mean(values) if best is None else best,
-        "min": min(values, default=math.nan) if best is None else best,
-        "sentences": _mean(sentences) if best is None else best,
+        "average": _mean(values),
+        "min": min(values, default=math.nan),
+        "sentences": _mean(sentences),
         **kinds,
         "confidence": _mean([verdict.confidence for _, verdict in scored]),
         "factors": float(len(scored)),
@@ -137,7 +135,7 @@ def _parts(scored: Judged, *, best: float | None) -> dict[str, float]:
 
 
 def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
-    """Flag scores that rest on answers of which only the beginning is known."""
+    """Flag scores that depend on predictions whose continuation is unknown."""
     known = sum(verdict.complete for verdict in verdicts)
     rule = options.confidence and options.bounded
     sound = options.criterion in ("exact", "log") or (options.criterion == "soft" and not rule)

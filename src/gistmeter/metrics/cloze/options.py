@@ -1,4 +1,4 @@
-"""What can be chosen about ClozE."""
+"""Options of ClozE."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -13,25 +13,27 @@ class ClozeOptions:
     """Options of ClozE; the defaults are those of the authors' code.
 
     Args:
-        k: How many consecutive factors are blanked in one query (sections 3.4 and 5); at least 1.
-        level: The text of a query is one `sentence`, or the whole `summary` (section 3.5).
-        selection: Factors are entities or noun chunks alone, or all of one kind and those of the other
-            that overlap none of them.
-        criterion: How an answer is compared with the factor. `f1` is token F1 by membership, as in the
-            authors' code; `bag` counts repeated tokens, as SQuAD does; `exact` is 1 for the same text under
-            lower-casing; `soft` is the mean probability that the model gives the factor's own tokens;
-            `log` is the mean logarithm of these probabilities, at most 0.
-        prior: `subtract` fills each blank a second time without the document and subtracts that score: what
-            the document adds. Needs `criterion=soft` or `log`.
-        confidence: Whether an answer that is poor and unsure at once scores 0 (section 3.6). Applies to
-            scores from 0 to 1: neither to `criterion=log` nor to `prior=subtract`.
-        alpha: Below this confidence an answer is unsure, from 0 to 1. Corrections are suggested from it on.
-        beta: Below this score an answer is poor, from 0 to 1.
-        aggregate: The value is the `average` over the factors (eq. 2), or the worst one (`min`).
+        k: Number of consecutive factors blanked in one query (sections 3.4 and 5); at least 1.
+        level: Text of a query: one `sentence`, or the whole `summary` (section 3.5).
+        selection: Kinds of factors. `entity` or `noun` uses one kind only. `entity_first` uses all named
+            entities, plus the noun chunks that overlap none of them; `noun_first` the reverse.
+        criterion: Comparison of the prediction with the factor. `f1` is token F1 by set membership, as in the
+            authors' code. `bag` is token F1 with counts, as in SQuAD. `exact` is 1 if the texts are equal
+            ignoring case, otherwise 0. `soft` is the mean probability of the factor's tokens. `log` is
+            their mean log-probability, at most 0.
+        prior: `subtract` fills each blank again without the document and subtracts that score, so that the
+            score measures the contribution of the document. Requires `criterion=soft` or `criterion=log`.
+        confidence: Whether a prediction with a score below beta and a confidence below alpha scores 0
+            (section 3.6). Has no effect with `criterion=log` or `prior=subtract`.
+        alpha: Confidence threshold, from 0 to 1. A differing prediction at or above it is suggested as a
+            correction.
+        beta: Score threshold, from 0 to 1.
+        aggregate: Value of a candidate: the `average` over its factors (equation 2), or the lowest factor
+            score (`min`).
 
     Raises:
-        UsageError: If k, alpha or beta is out of its range, or a prior is subtracted from a criterion that
-            compares texts.
+        UsageError: If k, alpha or beta is out of range, or `prior=subtract` is combined with a criterion
+            other than `soft` and `log`.
     """
 
     k: int = 1
@@ -55,5 +57,5 @@ class ClozeOptions:
 
     @property
     def bounded(self) -> bool:
-        """Whether a factor's score is from 0 to 1."""
+        """Whether factor scores lie between 0 and 1."""
         return self.criterion != "log" and self.prior == "none"

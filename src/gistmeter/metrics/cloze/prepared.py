@@ -1,4 +1,4 @@
-"""Examples, cut and blanked out: everything before the model."""
+"""Prepare examples for the model: find factors, split texts, and build queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from gistmeter.text.factors import MarkedText, Pipeline, find_factors
 
 @dataclass(frozen=True, slots=True)
 class PreparedExample:
-    """An example, cut and blanked out.
+    """Example with its factors and queries.
 
     Args:
-        id: The example's.
-        marked: The candidate, re-joined, with its sentences and factors.
-        document: How many tokens the re-joined source has.
-        chunks: How many tokens each chunk of the candidate has, and the questions about it.
+        id: ID of the example.
+        marked: Re-joined candidate with its sentences and factors.
+        document: Number of tokens of the re-joined source.
+        chunks: Number of tokens and questions of each chunk of the candidate.
     """
 
     id: str
@@ -30,17 +30,17 @@ class PreparedExample:
 
     @property
     def queries(self) -> list[Query]:
-        """What the model is asked."""
+        """Queries for the model."""
         return [question.query for question in self._questions() if question.query]
 
     @property
     def blanks(self) -> list[Blank]:
-        """All factors in text order, scored or not."""
+        """Blanks of all factors in text order, including factors that cannot be scored."""
         return [blank for question in self._questions() for blank in question.blanks]
 
     @property
     def flags(self) -> tuple[Flag, ...]:
-        """Say what did not fit into the window: of the source, by the question that keeps least of it."""
+        """Flag missing factors and truncated texts; the source counts by its most truncated question."""
         read = min((question.kept[0] for question in self._questions()), default=self.document)
         total = sum(length for length, _ in self.chunks)
         kept = sum(min((q.kept[1] for q in questions), default=length) for length, questions in self.chunks)
@@ -59,13 +59,13 @@ class PreparedExample:
 def read(
     examples: Sequence[Example], filler: Filler, pipeline: Pipeline, options: ClozeOptions
 ) -> list[PreparedExample]:
-    """Find the factors of candidates and turn them into questions; each text is cut once a call.
+    """Find the factors of the candidates and build the questions; each distinct text is processed once.
 
     Args:
-        examples: With a source each.
-        filler: Gives tokens, window and format.
-        pipeline: Finds factors.
-        options: Selection, level and k.
+        examples: Examples with a source.
+        filler: Model that defines tokens, window, and input format.
+        pipeline: spaCy pipeline that finds factors.
+        options: `selection`, `level` and `k` are used.
     """
     candidates = list(dict.fromkeys(example.candidate for example in examples))
     marked = dict(zip(candidates, find_factors(candidates, pipeline, options.selection), strict=True))
@@ -87,5 +87,5 @@ def read(
 
 
 def _source(example: Example) -> str:
-    """Return the source, which the guard has seen to be there."""
+    """Return the source; `score_sound` guarantees that it is set."""
     return example.source or ""

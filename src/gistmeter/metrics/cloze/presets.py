@@ -1,4 +1,4 @@
-"""ClozE from names: which model and which pipeline each preset takes."""
+"""Build ClozE from a preset or a model name."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -18,11 +18,11 @@ PRESETS = {
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions(ClozeOptions):
-    """The options of ClozE, and what finds its factors.
+    """Options of ClozE, and the pipeline that finds the factors.
 
     Args:
-        pipeline: `en`, which ships with gistmeter, the name of an installed spaCy pipeline, or a folder
-            that holds one.
+        pipeline: `en`, which ships with gistmeter, the name of an installed spaCy pipeline, or the folder of
+            a pipeline.
     """
 
     pipeline: str = "en"
@@ -32,14 +32,14 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build ClozE.
 
     Args:
-        preset: `mini` (what ships; an answer is worth the factor's probability), `base` (MPNet with the
-            adapter that ships), or `paper` (the authors' RoBERTa from the Hub).
-        model: A filler in place of the preset's: a folder or an id on the Hub.
-        runtime: Where and how to run.
-        options: See `ClozeOptions`; `pipeline` besides.
+        preset: `mini` (the filler that ships, `criterion=soft`), `base` (MPNet-base with the adapter that
+            ships, `criterion=soft`), or `paper` (the authors' RoBERTa from the Hub).
+        model: Filler that replaces the preset's: a folder or an ID on the Hub.
+        runtime: Device, data type, and batch size.
+        options: See `ClozeOptions` and `BuildOptions`.
 
     Raises:
-        ModelNotFound: If the filler or the pipeline is not to be had.
+        ModelNotFound: If the filler or the pipeline cannot be found.
     """
     own = preset_from("cloze", PRESETS, preset)
     given = options_from(BuildOptions, {**own.options, **options})

@@ -1,4 +1,4 @@
-"""From the factors of a candidate to the queries of a model: group, cut, blank out."""
+"""Group factors, truncate texts, and build queries with blanks (section 3.4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ SHARED = "not scored: its tokens belong to the factor before it"
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """A factor, and where it was blanked out.
+    """Factor and its blank.
 
     Args:
-        factor: What was blanked out.
-        gold: Its tokens.
-        number: Which blank of its question; -1 if it has none.
-        problem: Why it has none.
+        factor: Factor that is blanked out.
+        gold: Tokens of the factor.
+        number: Index of the blank within its question; -1 without a blank.
+        problem: Reason why the factor has no blank; empty if it has one.
     """
 
     factor: Factor
@@ -34,12 +34,12 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A document and a text with a group of factors blanked out (the Y' of section 3.1).
+    """Document and text with a group of factors blanked out (Y' in section 3.1).
 
     Args:
-        query: For the model; None where no factor of the group is left.
-        blanks: The group's factors.
-        kept: Tokens kept of the document, and of the text.
+        query: Input of the model; None if no factor of the group can be blanked.
+        blanks: One blank per factor of the group.
+        kept: Number of tokens kept of the document, and of the text.
     """
 
     query: Query | None
@@ -50,7 +50,7 @@ class Question:
 def ask(
     chunk: Chunk, text: Tokens, document: Tokens, filler: Filler, options: ClozeOptions
 ) -> list[Question]:
-    """Turn the ⌈N/k⌉ groups of a chunk's factors into questions (section 3.4)."""
+    """Build one question for each of the ⌈N/k⌉ groups of a chunk's factors (section 3.4)."""
     places = dict(zip(chunk.factors, factor_tokens(chunk, text), strict=True))
     groups = group_factors(chunk.factors, options.k, options.level)
     return [ask_once(group, [places[factor] for factor in group], text, document, filler) for group in groups]
@@ -59,28 +59,31 @@ def ask(
 def ask_once(
     group: Sequence[Factor], places: Sequence[Place], text: Tokens, document: Tokens, filler: Filler
 ) -> Question:
-    """Blank out a group of factors.
+    """Build the question that blanks out a group of factors.
 
     Args:
-        group: In text order.
-        places: The tokens of each.
-        text: What they stand in.
-        document: What the text is read beside.
-        filler: Whose window decides the cut.
+        group: Factors in text order.
+        places: Token range of each factor.
+        text: Tokens of the text that contains the factors.
+        document: Tokens of the document.
+        filler: Model whose window limits the query.
     """
     kept = fit(len(document.ids), len(text.ids), len(group), filler)
     blanks, taken = [], 0
     asked: list[Place] = []
     for factor, place in zip(group, places, strict=True):
-        # A tokenizer whose tokens cross white space may give one token to two factors.
+        # Tokens may span white space, so that neighboring factors share a token: the first one gets it.
         start, end = max(place[0], taken), place[1]
-        problem = DROPPED if place[0] == place[1] else CUT_OFF if end > kept[1] else SHARED * (start >= end)
-        if problem:
-            blanks.append(Blank(factor, problem=problem))
-            continue
-        blanks.append(Blank(factor, text.ids[start:end], len(asked)))
-        asked.append((start, end))
-        taken = end
+        if place[0] == place[1]:
+            blanks.append(Blank(factor, problem=DROPPED))
+        elif end > kept[1]:
+            blanks.append(Blank(factor, problem=CUT_OFF))
+        elif start >= end:
+            blanks.append(Blank(factor, problem=SHARED))
+        else:
+            blanks.append(Blank(factor, text.ids[start:end], len(asked)))
+            asked.append((start, end))
+            taken = end
     if not asked:
         return Question(None, tuple(blanks), kept)
     query = Query(text.ids[: kept[1]], tuple(asked), document.ids[: kept[0]])

@@ -1,4 +1,4 @@
-"""MaskEval, after "Weighted MLM-Based Evaluation" (Liu et al., 2022)."""
+"""MaskEval: weighted masked-language-model evaluation (Liu et al., 2022)."""
 
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions

@@ -1,4 +1,4 @@
-"""From predictions to the score of one side, with a span for every word (MaskEval, equation 5)."""
+"""Aggregate word predictions into the score of one side (MaskEval, equation 5)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -20,13 +20,13 @@ NOTHING = "(nothing)"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One text of a pair and what the model is asked about it.
+    """Text of a pair with its word weights and masked sequences.
 
     Args:
-        side: Which text.
-        tokenized: Its words.
-        weights: Of all N words.
-        masked: The sequences in which some are blanked.
+        side: Side of the text: candidate or source.
+        tokenized: Sub-words and words of the text.
+        weights: Weights of all N words, shape (N,).
+        masked: Sequences in which the chosen words are blanked.
     """
 
     side: Side
@@ -37,12 +37,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SideScore:
-    """What one side comes to.
+    """Score of one side of a pair.
 
     Args:
-        value: The weighted mean over its words; NaN if none could be asked for.
-        spans: One a word that was chosen, in text order; their weights add up to 1.
-        flags: What did not fit.
+        value: Weighted mean over the chosen words; NaN if no word could be predicted.
+        spans: One span per chosen word, in text order; the weights sum to 1.
+        flags: Flags for text that exceeds the model's window.
     """
 
     value: float
@@ -53,13 +53,13 @@ class SideScore:
 def score_side(
     asked: Asked, fills: Sequence[Sequence[Fill]], scoring: Scoring, decode: Callable[[Sequence[int]], str]
 ) -> SideScore:
-    """Take the weighted mean of a side's word scores.
+    """Return the weighted mean of the word scores of one side, with its spans and flags.
 
     Args:
-        asked: What the model was asked.
-        fills: Its answers: for each sequence, one a blank.
-        scoring: How a word is judged.
-        decode: Turns token ids into text.
+        asked: Text with weights and masked sequences.
+        fills: Predictions: for each sequence, one per blank.
+        scoring: Score of a single word.
+        decode: Function that converts token IDs to text.
     """
     words = [word for run in asked.masked.words for word in run]
     answers = dict(zip(words, (fill for run in fills for fill in run), strict=True))
@@ -79,7 +79,10 @@ def score_side(
 
 
 def said(fill: Fill, decode: Callable[[Sequence[int]], str]) -> str:
-    """Put into words what the model said in place of a word; nothing if it said the same."""
+    """Return the predicted text, or an empty string if the prediction matches the word.
+
+    An ellipsis at the end means that the prediction was not completed, because it already differs.
+    """
     if fill.matches:
         return ""
     text = decode(fill.predicted).strip()
@@ -87,7 +90,7 @@ def said(fill: Fill, decode: Callable[[Sequence[int]], str]) -> str:
 
 
 def _flags(asked: Asked) -> tuple[Flag, ...]:
-    """Say how much of the other text the model saw at worst, and which words it could not be asked for."""
+    """Flag truncated context (smallest amount over all sequences) and words that exceed the window."""
     masked = asked.masked
     flags = []
     if masked.kept < masked.total:

@@ -1,4 +1,4 @@
-"""Words blanked in a window of their text, beside the other text (MaskEval, sections 3.2 and 4.1)."""
+"""Build masked sequences: blanked words in their window, plus the other text (sections 3.2 and 4.1)."""
 
 from collections import deque
 from collections.abc import Iterable, Sequence
@@ -8,18 +8,18 @@ from gistmeter.metrics.maskeval.tokenized import TokenizedText
 from gistmeter.models.fill.protocol import Filler, Query
 
 WINDOW = 24
-"""Sub-words that a blank sees on either side, in its own text."""
+"""Sub-words of its own text on either side of a blank."""
 CUT = 512
-"""Most sub-words of a masked sequence; a model with a smaller window takes fewer."""
+"""Maximum number of sub-words of a masked sequence; smaller for models with a smaller window."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """How many words are blanked in one sequence.
+    """Limits on the words blanked in one sequence.
 
     Args:
-        words: The most.
-        spacing: How many sub-words lie between two of them at least.
+        words: Maximum number of words.
+        spacing: Minimum number of sub-words between two blanked words.
     """
 
     words: int = 1
@@ -27,17 +27,17 @@ class Sharing:
 
 
 ALONE = Sharing()
-"""A sequence for each word, as in the paper."""
+"""One sequence per word, as in the paper."""
 
 
 @dataclass(slots=True)
 class Stretch:
-    """A run of a text with its blanks.
+    """Range of sub-words of a text, with its blanks.
 
     Args:
-        low: Its first sub-word.
-        high: One past its last.
-        words: Which words of the text are blanked, in order.
+        low: First sub-word.
+        high: One past the last sub-word.
+        words: Numbers of the blanked words, ascending.
     """
 
     low: int
@@ -47,14 +47,14 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Masked:
-    """The masked sequences of one text of a pair.
+    """Masked sequences of one text of a pair.
 
     Args:
-        queries: What to ask the filler.
-        words: For each query, the words it asks for, by their number in the text.
-        too_long: Words that do not fit into the model's window even alone.
-        kept: How many sub-words of the other text the query with the least room holds.
-        total: How many sub-words the other text has.
+        queries: Inputs of the filler.
+        words: For each query, the numbers of the blanked words.
+        too_long: Numbers of the words that exceed the model's window on their own.
+        kept: Smallest number of sub-words of the other text in any query.
+        total: Number of sub-words of the other text.
     """
 
     queries: list[Query]
@@ -65,7 +65,7 @@ class Masked:
 
 
 def cut_at(filler: Filler) -> int:
-    """Return the most sub-words of a masked sequence, what the model's format adds included."""
+    """Return the maximum number of sub-words of a masked sequence, including special tokens."""
     return CUT if filler.window is None else min(CUT, filler.window)
 
 
@@ -78,23 +78,24 @@ def mask_words(
     candidate: bool,
     sharing: Sharing = ALONE,
 ) -> Masked:
-    """Blank words of a text, each seen from its window, and put the other text beside them.
+    """Build the masked sequences of a text, with the other text as context.
 
-    Of the other text, every sequence holds the longest prefix for which it has room. Costs O(n) for n words.
+    Each sequence contains the window around its blanks and the longest prefix of the other text that fits.
+    Runs in O(n) for n words.
 
     Args:
-        tokenized: The text to blank.
-        other: The other text of the pair.
-        chosen: Which words to blank, by their number in the text, ascending.
-        filler: Whose format and window decide the cut.
-        candidate: Whether `tokenized` is the candidate, which always stands first.
-        sharing: How many words one sequence blanks.
+        tokenized: Text whose words are blanked.
+        other: Other text of the pair.
+        chosen: Numbers of the words to blank, ascending.
+        filler: Model that defines input format and window.
+        candidate: Whether `tokenized` is the candidate, which always comes first.
+        sharing: Limits on the words blanked in one sequence.
     """
     room = cut_at(filler) - _around(filler, 1)
     fitting = [number for number in chosen if len(tokenized.words[number].tokens) <= room]
     too_long = [number for number in chosen if len(tokenized.words[number].tokens) > room]
     runs = stretches(tokenized, fitting, room=room, sharing=sharing)
-    prefixes: dict[int, tuple[int, ...]] = {}  # masks of one text share few cuts
+    prefixes: dict[int, tuple[int, ...]] = {}  # by length; the queries of a text use only a few lengths
     queries = []
     for run in runs:
         taken = 0 if filler.separate_windows else run.high - run.low
@@ -109,26 +110,31 @@ def mask_words(
 
 
 def _around(filler: Filler, blanks: int) -> int:
-    """Return what a model's format adds to a sequence: to each text, where each has a sequence of its own."""
-    return filler.overhead(blanks) // (2 if filler.separate_windows else 1)
+    """Return the number of tokens that the input format adds to a sequence.
+
+    If both texts have separate windows, return the number for one of them.
+    """
+    overhead = filler.overhead(blanks)
+    return overhead // 2 if filler.separate_windows else overhead
 
 
 def stretches(
     tokenized: TokenizedText, chosen: Iterable[int], *, room: int, sharing: Sharing = ALONE
 ) -> list[Stretch]:
-    """Share words out among sequences.
+    """Distribute words over sequences.
 
-    A word joins the earliest sequence whose last blank lies far enough before it, and which then
-    takes no more than half of the room. With one word a sequence, each gets the paper's window.
+    A word joins the earliest sequence that meets two conditions: its last blank is at least `spacing`
+    sub-words before the word, and the extended range takes at most half of the room. With one word per
+    sequence, each word gets the paper's window.
 
     Args:
-        tokenized: The text.
-        chosen: Which words to blank, ascending; each fits into the room.
-        room: Most sub-words of both texts in one sequence.
-        sharing: How many words one sequence blanks.
+        tokenized: Text whose words are blanked.
+        chosen: Numbers of the words to blank, ascending; each fits into the room.
+        room: Maximum number of sub-words of both texts in one sequence.
+        sharing: Limits on the words blanked in one sequence.
     """
     found: list[Stretch] = []
-    waiting: deque[Stretch] = deque()  # those that may still take a word, by the end of their last blank
+    waiting: deque[Stretch] = deque()  # not full, ordered by the end of their last blank
     for number in chosen:
         low, high = _window(tokenized, number, room)
         while waiting and high - waiting[0].low > room // 2:
@@ -149,7 +155,7 @@ def stretches(
 
 
 def _window(tokenized: TokenizedText, number: int, room: int) -> tuple[int, int]:
-    """Return the sub-words around a word, fewer on either side where the model's window is small."""
+    """Return the range of sub-words around a word; narrower if the model's window is small."""
     word = tokenized.words[number]
     spare = room - len(word.tokens)
     before = min(word.first, WINDOW)

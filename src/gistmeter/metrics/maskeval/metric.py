@@ -1,4 +1,4 @@
-"""MaskEval: how well does each text predict the masked words of the other?"""
+"""MaskEval: predict the masked words of each text from the other text."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,9 +25,10 @@ class MaskEval:
     """Weighted masked-language-model evaluation (Liu et al., 2022).
 
     Args:
-        filler: Predicts the blanked words.
-        weighting: How much each word counts.
-        options: See `MaskEvalOptions`. `dimension` and `weigher` only tell `build` which weighting to load.
+        filler: Language model that predicts the blanked words.
+        weighting: Word weights.
+        options: See `MaskEvalOptions`. `dimension` and `weigher` are used by `build` only, to load the
+            weighting.
     """
 
     filler: Filler
@@ -38,12 +39,12 @@ class MaskEval:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The source."""
+        """Required fields: the source."""
         return ("source",)
 
     @property
     def signature(self) -> Signature:
-        """The models, the options, what a word is, and how much text a blank sees decide the number."""
+        """Models, options, word tokenizer, and window sizes: everything that determines the score."""
         chosen = self.options
         return Signature.of(
             "maskeval",
@@ -60,11 +61,11 @@ class MaskEval:
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how well it and its source predict each other's words."""
+        """Score each candidate by how well candidate and source predict each other's words."""
         return score_sound(examples, self.needs, self._score)
 
     def words_asked(self, example: Example, /) -> int:
-        """Estimate how many words the model is asked for: those of both texts."""
+        """Estimate the number of words to predict in both texts."""
         words = sum(len(text.split()) for side, _, text in example.texts() if side != "reference")
         return int(words * self.options.keep)
 
@@ -87,7 +88,7 @@ class MaskEval:
         return [(tokenized_texts[candidate], tokenized_texts[source]) for candidate, source in texts]
 
     def _ask(self, pair: Pair, weights: tuple[FloatArray, FloatArray]) -> tuple[Asked, Asked]:
-        """Choose the words of both texts and blank them; the others cost nothing."""
+        """Select the words of both texts and build their masked sequences."""
         candidate, source = (
             Asked(
                 side,
@@ -107,7 +108,7 @@ class MaskEval:
         return candidate, source
 
     def _score_one(self, example: Example, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
-        """Average both sides (equation 5): each counts one half, or what was learned for a quality."""
+        """Combine both sides (equation 5): each counts one half, or the share learned for a dimension."""
         candidate, source = (
             score_side(
                 side, [next(fills) for _ in side.masked.queries], self.options.score, self.filler.decode
@@ -123,12 +124,12 @@ class MaskEval:
         problem = None
         if math.isnan(value):
             unscored = "candidate" if math.isnan(candidate.value) else "source"
-            problem = f"no word of the {unscored} that counts fits into the model's window"
+            problem = f"no weighted word of the {unscored} fits into the model's window; use another model"
         return Score(example.id, value, parts, spans, flags, problem)
 
 
 def _missing(pair: Pair) -> tuple[Side, ...] | None:
-    """Return the sides of which the model sees no word, or None if it sees words of both."""
+    """Return the sides without a word for the model, or None if both have words."""
     return tuple(side for side, tokenized in zip(SIDES, pair, strict=True) if not tokenized.words) or None
 
 

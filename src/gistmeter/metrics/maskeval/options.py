@@ -1,4 +1,4 @@
-"""What can be chosen about MaskEval."""
+"""Options of MaskEval."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,20 +14,20 @@ class MaskEvalOptions:
     """Options of MaskEval; the defaults are the paper's, with uniform weights.
 
     Args:
-        score: How a word is judged (equations 3 and 4): whether the prediction is `exact` under
-            lower-casing, or, the paper's future work, the `probability` of the word, its logarithm, or its
+        score: Score of a word: `exact` match of the prediction, ignoring case (equations 3 and 4), or, from
+            the paper's future work, the `probability` of the word, its `log_probability`, or its
             `reciprocal_rank`.
-        dimension: The quality that the weights were learned for; `none` weights every word the same.
-        keep: Only the words of highest weight are asked for, until their weights add up to this share of a
-            side, in (0, 1] (section 6.2).
-        masks_per_pass: How many words are blanked in one sequence. More than 1 is faster and not exact.
-        spacing: How many sub-words lie at least between words that are blanked in one sequence.
-        language: Whose words are counted: a code that spaCy knows, `xx` for any other.
-        weigher: A folder of learned weighers; by default, those that ship, or the folder `weigher` of another
-            model.
+        dimension: Quality dimension of the learned word weights; `none` uses uniform weights.
+        keep: Share of a side's total weight, in (0, 1]. Only the words of highest weight up to this share are
+            predicted (section 6.2).
+        masks_per_pass: Number of words blanked in one sequence. More than 1 is faster and an approximation.
+        spacing: Minimum number of sub-words between words blanked in one sequence.
+        language: Language of the word tokenizer: a spaCy language code, `xx` for other languages.
+        weigher: Folder of learned weights. The default is the weights that ship with the model, or the
+            folder `weigher` inside the model's folder.
 
     Raises:
-        UsageError: If a number is out of its range.
+        UsageError: If a number is out of range.
     """
 
     score: Scoring = "exact"
@@ -42,6 +42,6 @@ class MaskEvalOptions:
         if not 0 < self.keep <= 1:
             raise UsageError(f"keep={self.keep}: give a share above 0 and up to 1")
         if self.masks_per_pass < 1:
-            raise UsageError(f"masks_per_pass={self.masks_per_pass}: give a number above 0")
+            raise UsageError(f"masks_per_pass={self.masks_per_pass}: give at least 1")
         if self.spacing < 1:
-            raise UsageError(f"spacing={self.spacing}: give a number above 0")
+            raise UsageError(f"spacing={self.spacing}: give at least 1")

@@ -1,4 +1,4 @@
-"""MaskEval from names: which model each preset takes, and where learned weights are found."""
+"""Build MaskEval from a preset or a model name, with its learned weights."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
 
 PRESETS = {
-    # Chosen on the development rows of SummEval; masks_per_pass=1 asks for every word by itself.
+    # Selected on the development rows of SummEval; masks_per_pass=1 is the exact setting of the paper.
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
     "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
 }
 WEIGHERS = "weigher"
-"""Folder inside a model's own in which its learned weights lie."""
+"""Folder of learned weights inside a model's folder."""
 SHIPPED = {"gistmeter/fill": "gistmeter/weighers"}
-"""Learned weights that ship beside a model."""
+"""Learned weights that ship with a model."""
 OWN = "filler"
-"""What learned weights call the encoder of the filler itself."""
+"""Encoder name in learned weights that stands for the encoder of the filler."""
 PROBE = "Copper-coated wires don't bend: 7-6(3) in 2013, «façade» and 天气 too."
 
 
@@ -36,21 +36,20 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """Build MaskEval.
 
     Args:
-        preset: `mini` (what ships, several words blanked in one sequence), `base` (MPNet with the adapter
-            that ships, in the same way), or `paper` (T5-base from the Hub, to be fine-tuned as in the paper).
-        model: A filler in place of the preset's: a folder or an id on the Hub.
-        runtime: Where and how to run.
+        preset: `mini` (the filler that ships, up to 16 words per sequence), `base` (MPNet-base with the
+            adapter that ships, up to 16 words per sequence), or `paper` (pretrained T5-base from the Hub; the
+            paper fine-tunes it).
+        model: Filler that replaces the preset's: a folder or an ID on the Hub.
+        runtime: Device, data type, and batch size.
         options: See `MaskEvalOptions`.
 
     Raises:
-        ModelNotFound: If the filler or its learned weights are not to be had.
-        BadModel: If they cannot be loaded, or do not belong together.
+        ModelNotFound: If the filler or its learned weights cannot be found.
+        BadModel: If they cannot be loaded, or use different tokenizers.
     """
     own = preset_from("maskeval", PRESETS, preset)
     chosen = options_from(MaskEvalOptions, {**own.options, **options})
-    tokenizer_name(
-        chosen.language
-    )  # a language that spaCy does not know ends here, before any model is loaded
+    tokenizer_name(chosen.language)  # reject an unknown language before loading a model
     name = model or own.model
     from gistmeter.models.fill.load import load_filler
 
@@ -61,7 +60,7 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
 
 
 def _head(name: str, options: MaskEvalOptions) -> "Head | None":
-    """Return what was learned for the quality asked for, or None if none is."""
+    """Load the learned weights of the chosen dimension, or return None for uniform weights."""
     if options.dimension == "none":
         return None
     from gistmeter.models.encode.token_weighter import Head
@@ -84,24 +83,24 @@ def _learned(name: str, head: "Head", filler: "Filler", runtime: "Runtime") -> L
 
 
 def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") -> "PairEncoder":
-    """Load what learned weights read a pair with.
+    """Load the pair encoder that learned weights use.
 
     Args:
-        encoder: Its name, or `filler` for the one that the filler is made of.
-        name: Of the filler.
-        filler: The filler itself.
-        runtime: Where and how to run.
+        encoder: Name of the encoder, or `filler` for the encoder of the filler.
+        name: Name of the filler.
+        filler: Filler whose tokenizer the encoder must share.
+        runtime: Device, data type, and batch size.
 
     Raises:
-        ModelNotFound: If there is no such encoder.
-        BadModel: If it cannot be loaded, or cuts texts into other sub-words than the filler.
+        ModelNotFound: If the encoder cannot be found.
+        BadModel: If the encoder cannot be loaded, or its tokenizer differs from the filler's.
     """
     from gistmeter.models.encode.pair import PairEncoder
 
     loaded = PairEncoder.load(name if encoder == OWN else encoder, runtime)
     if loaded.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:
         raise BadModel(
-            f"the weights belong to {encoder}, which cuts words unlike {name}; "
+            f"the word weights use the tokenizer of {encoder}, which differs from that of {name}; "
             "train weights for this model with gistmeter train"
         )
     return loaded

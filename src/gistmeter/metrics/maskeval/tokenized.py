@@ -1,4 +1,4 @@
-"""Texts cut into the words that are blanked, one at a time (MaskEval, section 3.1)."""
+"""Tokenize texts and group sub-words into words (MaskEval, section 3.1)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from gistmeter.text.words import Segment, linguistic_ends, segments
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text as the model sees it.
+    """Tokenized text.
 
     Args:
-        ids: Its n sub-words.
-        words: Its N ≤ n words, in text order; none if the model sees nothing of it.
+        ids: IDs of the n sub-words.
+        words: N ≤ n words in text order; empty if the tokenizer finds none.
     """
 
     ids: tuple[int, ...]
@@ -21,16 +21,19 @@ class TokenizedText:
 
 
 Pair = tuple[TokenizedText, TokenizedText]
-"""A candidate and its source."""
+"""Candidate and source."""
 
 
 def cut_texts(filler: Filler, texts: Iterable[str], language: str) -> dict[str, TokenizedText]:
-    """Tokenize texts and cut them into words; each text once, however many pairs it is part of.
+    """Tokenize texts and split them into words; each distinct text is processed once.
 
     Args:
-        filler: Whose sub-words to use.
-        texts: Candidates and sources; equal ones may come again.
-        language: Whose words to use.
+        filler: Model whose tokenizer produces the sub-words.
+        texts: Candidates and sources, with or without duplicates.
+        language: Language of the word tokenizer.
+
+    Returns:
+        Tokenized texts by text.
     """
     unique = list(dict.fromkeys(texts))
     tokenized_texts = {}

@@ -1,4 +1,4 @@
-"""How much each word counts (MaskEval, section 3.3): uniform, or learned for one quality."""
+"""Word weights: uniform, or learned for one quality dimension (MaskEval, section 3.3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,60 +12,60 @@ from gistmeter.metrics.maskeval.tokenized import Pair, TokenizedText
 FloatArray = NDArray[np.float64]
 Ids = tuple[int, ...]
 
-ENOUGH = 1e-9  # sums of equal weights miss round numbers by less
+ENOUGH = 1e-9  # tolerance for rounding errors in sums of weights
 
 
 class Weighting(Protocol):
-    """Weighs the words of candidates and their sources."""
+    """Assigns weights to the words of candidates and sources."""
 
     @property
     def identity(self) -> str:
-        """What signatures call it."""
+        """Name of the weighting in signatures."""
 
     @property
     def candidate_share(self) -> float:
-        """How much the candidate's side counts, from 0 to 1; the source's has the rest."""
+        """Share of the candidate's side in the score, from 0 to 1; the rest is the source's."""
 
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
-        """Weigh pairs that both have words.
+        """Return the word weights of pairs in which both texts have words.
 
         Returns:
-            For each pair, the weights of the candidate's N words and the source's M, each adding up to 1.
+            For each pair, the weights of the candidate's N words and of the source's M words; each sums to 1.
         """
 
 
 class PairWeighter(Protocol):
-    """Gives every sub-word of a pair a number, as `models.encode.token_weighter.Weigher` does."""
+    """Assigns a logit to each sub-word of a pair; see `models.encode.token_weighter.TokenWeighter`."""
 
     @property
     def identity(self) -> str:
-        """What signatures call it."""
+        """Name of the model in signatures."""
 
     def logits(
         self, pairs: Sequence[tuple[Ids, Ids]]
     ) -> Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        """Return one number a sub-word of the candidate and of the source, for each pair."""
+        """Return one logit per sub-word of the candidate and of the source, for each pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class Uniform:
-    """Every word counts the same: 1/N and 1/M (section 3.3, baseline weights)."""
+    """Uniform weights 1/N and 1/M (baseline weights of section 3.3)."""
 
     identity = "uniform"
     candidate_share = 0.5
 
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
-        """Weigh pairs; see `Weighting`."""
+        """Return the word weights of each pair; see `Weighting.weigh`."""
         return [(_uniform(candidate), _uniform(source)) for candidate, source in pairs]
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Words count what their sub-words add up to (equations 6 and 7).
+    """Learned weights: the weight of a word is the sum over its sub-words (equations 6 and 7).
 
     Args:
-        weigher: What was learned for one quality.
-        candidate_share: How much the candidate's side counts, from 0 to 1.
+        weigher: Model that was trained for one quality dimension.
+        candidate_share: Share of the candidate's side in the score, from 0 to 1.
     """
 
     weigher: PairWeighter
@@ -73,11 +73,11 @@ class Learned:
 
     @property
     def identity(self) -> str:
-        """What signatures call it."""
+        """Name of the model in signatures."""
         return self.weigher.identity
 
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
-        """Weigh pairs; see `Weighting`."""
+        """Return the word weights of each pair; see `Weighting.weigh`."""
         logits = self.weigher.logits([(candidate.ids, source.ids) for candidate, source in pairs])
         return [
             (word_weights(candidate, ours), word_weights(source, theirs))
@@ -86,17 +86,17 @@ class Learned:
 
 
 def word_weights(tokenized: TokenizedText, logits: NDArray[np.floating]) -> FloatArray:
-    """Turn the numbers of n sub-words into the weights of N words (equations 6 and 7).
+    """Convert the logits of n sub-words into the weights of N words (equations 6 and 7).
 
-    The softmax runs over the sub-words of words. Those of white space, which are part of none, are left
-    out: the same as a softmax over all, followed by what equation 5 asks for, weights that add up to 1.
+    The softmax covers only sub-words that belong to words, not white space. This equals a softmax over all
+    sub-words followed by normalizing the word weights to sum to 1, as equation 5 requires.
 
     Args:
-        tokenized: The text.
+        tokenized: Text with its words.
         logits: W·e for each sub-word, shape (n,).
 
     Returns:
-        Shape (N,), adding up to 1.
+        Word weights, shape (N,), with sum 1.
     """
     inside = [index for word in tokenized.words for index in word.tokens]
     chosen = np.asarray(logits, dtype=np.float64)[inside]
@@ -108,16 +108,16 @@ def word_weights(tokenized: TokenizedText, logits: NDArray[np.floating]) -> Floa
 
 
 def keep_heaviest(weights: FloatArray, keep: float) -> list[int]:
-    """Choose the heaviest words until their weights add up to a share of all (section 6.2).
+    """Select the words of highest weight up to a share of the total weight (section 6.2).
 
-    The word that crosses the threshold is kept; of equal words the earlier one comes first.
+    The word that crosses the threshold is included. Among words of equal weight, earlier words come first.
 
     Args:
-        weights: Of N words, adding up to 1.
-        keep: The share, in (0, 1]; 1 keeps every word.
+        weights: Weights of N words, with sum 1.
+        keep: Share of the total weight, in (0, 1]; 1 selects all words.
 
     Returns:
-        The numbers of the words kept, ascending; at least one.
+        Numbers of the selected words, ascending; at least one.
 
     >>> keep_heaviest(np.array([0.1, 0.5, 0.1, 0.3]), 0.85)
     [0, 1, 3]

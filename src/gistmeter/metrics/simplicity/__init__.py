@@ -1,4 +1,4 @@
-"""Simplicity-aware BERTScore and RelBERTScore (Zuo and Yoshinaga)."""
+"""Simplicity metric: simplicity-aware BERTScore and RelBERTScore (Zuo and Yoshinaga)."""
 
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions

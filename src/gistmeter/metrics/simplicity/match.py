@@ -1,4 +1,4 @@
-"""How close two texts are, each token counting by its weight: equations 1 to 3 and 5."""
+"""Weighted similarity of two texts (equations 1 to 3 and 5)."""
 
 import math
 from collections.abc import Sequence
@@ -20,31 +20,31 @@ PARTS = ("precision", "recall", "f1")
 
 
 class TokenEncoder(Protocol):
-    """Turns each token of a text into a vector; `models.encode.encoder.Encoder` does."""
+    """Encodes each token of a text as a vector; implemented by `models.encode.encoder.Encoder`."""
 
     @property
     def identity(self) -> str:
-        """What signatures call it."""
+        """Name of the encoder in signatures."""
 
     def embed_tokens(self, texts: Sequence[str]) -> list[tuple[Tokens, NDArray[np.float32]]]:
-        """Return tokens and vectors of unit length, shape (tokens, dimensions), of each text."""
+        """Return, for each text, its tokens and their unit vectors, shape (tokens, dimensions)."""
 
 
 class TextJudge(Protocol):
-    """Tells simplified texts from others; `models.encode.tuned.TextHead` does."""
+    """Classifies texts as simplified or original; implemented by `models.encode.tuned.TextHead`."""
 
     def probability(self, vectors: NDArray[np.float32], /) -> float:
-        """Return how probably a text is a simplified one, from the vectors of its tokens."""
+        """Return the probability that a text is simplified, given the vectors of its tokens."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """A text's words.
+    """Words of a text.
 
     Args:
-        places: The words in order.
-        owners: To which of them each token belongs, special ones aside, shape (tokens,); white space
-            belongs to the word after it. -1 if there are no words.
+        places: Words in text order.
+        owners: Word number of each non-special token, shape (tokens,); white space belongs to the word after
+            it. -1 if there are no words.
     """
 
     places: list[Segment]
@@ -53,14 +53,14 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A text as the metric reads it.
+    """Encoded and weighted text.
 
     Args:
-        text: As the user gave it.
-        tokens: Its tokens, special ones included.
-        vectors: Of unit length, shape (tokens, dimensions).
-        weights: 0 on special tokens, above 0 on all others, shape (tokens,).
-        language: Whose words it has.
+        text: Text as given by the user.
+        tokens: Tokens, including special tokens.
+        vectors: Unit vectors, shape (tokens, dimensions).
+        weights: Token weights, shape (tokens,): 0 for special tokens, positive for others.
+        language: Language of the word tokenizer.
     """
 
     text: str
@@ -71,7 +71,7 @@ class Text:
 
     @cached_property
     def words(self) -> Words:
-        """Its words; cut when they are first asked for, since few texts are shown."""
+        """Words of the text; computed on first use, because not every text needs them."""
         offsets = self.tokens.offsets[~self.tokens.special]
         pieces = [(start, end) for start, end in offsets.tolist()]
         places = segments(self.text, pieces, linguistic_ends(self.text, self.language))
@@ -81,11 +81,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Match:
-    """A text matched with a reference.
+    """Match of a text with a reference.
 
     Args:
-        forward: A partner for each of its tokens.
-        parts: precision, recall and f1, as they are usually called.
+        forward: Match of each token of the text.
+        parts: Components `precision`, `recall` and `f1`, in their usual meaning.
     """
 
     forward: Matching
@@ -93,7 +93,7 @@ class Match:
 
 
 def read(texts: Sequence[str], encoder: TokenEncoder, weighter: FrequencyWeighter) -> dict[str, Text]:
-    """Encode and weigh texts, each once."""
+    """Encode texts and compute token weights; each distinct text is processed once."""
     unique = list(dict.fromkeys(texts))
     encoded = zip(unique, encoder.embed_tokens(unique), strict=True)
     return {
@@ -103,10 +103,10 @@ def read(texts: Sequence[str], encoder: TokenEncoder, weighter: FrequencyWeighte
 
 
 def match(ours: Text, reference: Text) -> Match:
-    """Match tokens greedily from both sides.
+    """Match tokens greedily in both directions.
 
-    The paper swaps the usual names: its equation 1, "precision", runs over the reference and is `recall`
-    here; its equations 2 and 5, "recall", run over the output and are `precision` here.
+    The paper swaps the usual names: its equation 1, "precision", is the mean over the reference and is
+    `recall` here; its equations 2 and 5, "recall", are means over the output and are `precision` here.
     """
     similarity = ours.vectors @ reference.vectors.T
     forward, backward = greedy(similarity), greedy(similarity.T)
@@ -116,5 +116,5 @@ def match(ours: Text, reference: Text) -> Match:
 
 
 def best(matches: Sequence[Parts]) -> Parts:
-    """Take each part from the reference that is best by it; NaN without any reference."""
+    """Return the maximum of each component over the references; NaN without references."""
     return {name: max((parts[name] for parts in matches), default=math.nan) for name in PARTS}

@@ -1,4 +1,4 @@
-"""Simplicity-aware BERTScore: is it close to good simplifications, simple words counting more?"""
+"""Simplicity metric: BERTScore with higher weights for simple words, and RelBERTScore."""
 
 import math
 from collections.abc import Sequence
@@ -20,22 +20,22 @@ from gistmeter.text.language import language_flags
 from gistmeter.text.words import tokenizer_name
 
 Pair = tuple[str, str]
-"""A source and a reference."""
+"""Source and reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simplicity:
     """Simplicity-aware BERTScore and RelBERTScore (Zuo and Yoshinaga).
 
-    Special tokens of the model may be matched but do not count themselves, and of several references each
-    part takes its own best, as in BERTScore: with `weight=uniform` the two are equal.
+    As in BERTScore, special tokens can be matched but have weight 0, and with several references each
+    component is the maximum over them. With `weight=uniform` the score equals BERTScore.
 
     Args:
-        encoder: Turns tokens into vectors.
-        weighter: Weighs tokens.
-        tables: What signatures call the weighter's tables.
-        options: See `SimplicityOptions`; encoder and weighter already follow theirs.
-        judge: Says how probably a text is a simplified one; None if the encoder was not taught to.
+        encoder: Encodes tokens as vectors.
+        weighter: Assigns weights to tokens.
+        tables: Name of the frequency tables in signatures.
+        options: See `SimplicityOptions`; encoder and weighter must match them.
+        judge: Classifier for simplified texts; None if the encoder was not trained for it.
     """
 
     encoder: TokenEncoder
@@ -48,7 +48,7 @@ class Simplicity:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The references; the source, too, where the value rests on it; nothing for one about one text."""
+        """Required fields: references, and the source if used; none for `simplicity` and `p_simple`."""
         if self.options.value in ("simplicity", "p_simple"):
             return ()
         source = self.options.contrast or self.options.value.startswith("rel_")
@@ -56,17 +56,17 @@ class Simplicity:
 
     @property
     def signature(self) -> Signature:
-        """Model, layer, options and tables decide the number."""
+        """Model, layer, options, and frequency tables: everything that determines the score."""
         options = options_text(self.options)
-        del options["layer"]  # the encoder's identity says it
+        del options["layer"]  # part of the encoder's identity
         language = options.pop("language")
         options["frequencies"] = self.tables
-        # The part `simplicity` is a mean over words, so these decide a number whatever is looked up.
+        # The component `simplicity` is a mean over words, so the word tokenizer always matters.
         options["words"] = tokenizer_name(language)
         return Signature.of("simplicity", version=1, model=self.encoder.identity, **options)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how close it is to the references."""
+        """Score each candidate by its weighted similarity to the references."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -84,7 +84,7 @@ class Simplicity:
         relative = relative_parts(parts, source, clip=self.options.clip)
         spans: tuple[Span, ...] = ()
         if matches:
-            # The spans explain the precision, so they show the reference that it comes from.
+            # The spans explain the precision, so they show the reference with the highest precision.
             nearest = int(np.argmax([one.parts["precision"] for one in matches]))
             spans = word_spans(ours, references[nearest], matches[nearest].forward)
         kept = _kept(example, ours, texts)
@@ -93,11 +93,13 @@ class Simplicity:
             parts["p_simple"] = self.judge.probability(ours.vectors)
         flags = _flags(example, texts, degenerate=any(is_one(score) for score in source.values()))
         flags += language_flags(example.texts(), self.options.language)
-        value = parts[self.options.value] - (self.options.contrast * kept if self.options.contrast else 0)
+        value = parts[self.options.value]
+        if self.options.contrast:
+            value -= self.options.contrast * kept
         return Score(example.id, value, parts, spans, flags)
 
     def _unread(self, example: Example, texts: dict[str, Text]) -> Score | None:
-        """Return the undefined score of an example in which the model sees nothing, or None."""
+        """Return an undefined score if the tokenizer finds no token in a required text, otherwise None."""
         needed = {"candidate", *(need.removesuffix("s") for need in self.needs)}
         for side, _, text in example.texts():
             if side in needed and not texts[text].tokens.kept:
@@ -107,7 +109,7 @@ class Simplicity:
 
 
 def _source_parts(example: Example, texts: dict[str, Text], known: dict[Pair, Parts]) -> Parts:
-    """Score the input as if it were an output; many outputs of one input share this."""
+    """Return the components of the source scored as a candidate; cached for each source and reference."""
     source = example.source
     if source is None or not texts[source].tokens.kept:
         return dict.fromkeys(PARTS, math.nan)
@@ -119,14 +121,14 @@ def _source_parts(example: Example, texts: dict[str, Text], known: dict[Pair, Pa
 
 
 def _kept(example: Example, ours: Text, texts: dict[str, Text]) -> float:
-    """Return how much of the source's words the candidate keeps: the recall against the source."""
+    """Return the share of the source that the candidate keeps: its recall against the source."""
     if example.source is None or not texts[example.source].tokens.kept:
         return math.nan
     return match(ours, texts[example.source]).parts["recall"]
 
 
 def _read(example: Example, texts: dict[str, Text]) -> list[str]:
-    """Return the references in which the model sees something; a value about one text needs none."""
+    """Return the references with at least one token."""
     return [text for text in example.references if texts[text].tokens.kept]
 
 

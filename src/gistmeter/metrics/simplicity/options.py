@@ -1,4 +1,4 @@
-"""What can be chosen about the simplicity metric."""
+"""Options of the simplicity metric."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -17,25 +17,28 @@ class SimplicityOptions:
     """Options of the simplicity metric; the defaults are the paper's.
 
     Args:
-        value: Which part is the value. `rel_…` are equation 6 and need the source. Two look at the candidate
-            alone and need no references: `simplicity`, the mean weight of its words, and `p_simple`, how
-            probably it is a simplified text, by a model that was trained to tell (`--preset tuned`).
-        contrast: How much of what the candidate keeps of the source (part `kept`) is taken off the value,
-            from 0 to 1: of outputs as close to the references, those nearer to the input are less simple.
-            For `precision`, `recall` and `f1`; needs the source.
-        weight: What a token weighs. `frequency`: the share of simple sentences that hold it (eq. 4).
-            `ratio`: its frequency in simple texts, as a share of that in simple and complex texts
-            together. `zipf`: the logarithm of its frequency in general English. `uniform`: all the same,
-            which is BERTScore.
-        unit: Whether sub-words are looked up, or the words that they belong to.
-        damp: Whether the weights of frequent words are held down, so that `the` does not decide; for
-            `weight=frequency`. See `weights.damped`.
-        clip: Whether a negative RelBERTScore becomes 0.
-        layer: Which layer's states to compare, counted from 1; the preset's by default, and the last one
-            of a model given by name.
-        frequencies: The tables: `gistmeter/frequencies`, which ships, or a folder that
-            `gistmeter train recipes/frequencies.toml` made.
-        language: Whose words are looked up (`unit=word`) and shown.
+        value: Component reported as the value. `rel_…` (equation 6) require the source. `simplicity`, the
+            mean weight of the candidate's words, and `p_simple`, the probability that the candidate is a
+            simplified text, require neither references nor source; `p_simple` requires a model trained for
+            it, such as `--preset tuned`.
+        contrast: Factor from 0 to 1. The value is reduced by contrast × `kept`, the share of the source that
+            the candidate keeps. For `precision`, `recall` and `f1`; requires the source.
+        weight: Weight of a token. `frequency`: share of simple sentences that contain it (equation 4).
+            `ratio`: frequency in simple texts divided by the sum of its frequencies in simple and complex
+            texts. `zipf`: logarithm of its frequency in general English. `uniform`: equal weights, which
+            is BERTScore.
+        unit: Unit of the frequency lookup: the sub-word, or the word that contains it.
+        damp: Whether to reduce the weights of very frequent words such as `the`. For `weight=frequency`; see
+            `weights.damped`.
+        clip: Whether to replace a negative RelBERTScore by 0.
+        layer: Encoder layer, counted from 1. The default is the preset's layer, or the last layer of a model
+            given by name.
+        frequencies: Frequency tables: `gistmeter/frequencies`, which ships, or a folder made by
+            `gistmeter train recipes/frequencies.toml`.
+        language: Language of the words that are looked up (`unit=word`) and shown in spans.
+
+    Raises:
+        UsageError: If contrast is out of range, or options cannot be combined.
     """
 
     value: Value = "f1"
@@ -52,6 +55,6 @@ class SimplicityOptions:
         if not 0 <= self.contrast <= 1:
             raise UsageError(f"contrast={self.contrast}: give a number from 0 to 1")
         if self.contrast and self.value not in ("f1", "precision", "recall"):
-            raise UsageError(f"contrast goes with value=f1, precision or recall, not with {self.value}")
+            raise UsageError(f"contrast needs value=f1, precision or recall, not {self.value}")
         if self.damp and self.weight != "frequency":
-            raise UsageError(f"damp holds frequencies down; weight={self.weight} needs none: leave damp out")
+            raise UsageError(f"damp needs weight=frequency, not {self.weight}; remove damp")

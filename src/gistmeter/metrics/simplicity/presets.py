@@ -1,4 +1,4 @@
-"""The simplicity metric from names: which encoder, which layer, which tables."""
+"""Build the simplicity metric from a preset or a model name, with its frequency tables."""
 
 import hashlib
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from gistmeter.models.files.load import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
-# Layers 3 of 6 and 7 of 12 were chosen on Simplicity-DA's development rows; 17 of 24 is the paper's (4.3.2).
+# Layers 3 of 6 and 7 of 12: selected on development rows of Simplicity-DA. Layer 17 of 24: section 4.3.2.
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 3),
     "base": ("mpnet", 7),
@@ -29,24 +29,22 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build the simplicity metric.
 
     Args:
-        preset: `mini` (MiniLM), `tuned` (MiniLM, fine-tuned to tell simplified sentences), or `paper`
-            (roberta-large, from the Hub).
-        model: Another encoder in place of the preset's.
-        runtime: Where and how to run.
+        preset: `mini` (MiniLM), `base` (MPNet-base), `tuned` (MiniLM fine-tuned to identify simplified
+            sentences), or `paper` (roberta-large from the Hub).
+        model: Encoder that replaces the preset's.
+        runtime: Device, data type, and batch size.
         options: See `SimplicityOptions`.
 
     Raises:
         DataError: If a frequency table is missing or damaged.
-        UsageError: If `p_simple` is asked of a model that does not know it.
+        UsageError: If `value=p_simple` and the model was not trained for it.
     """
     chosen = options_from(SimplicityOptions, options)
     name, layer = (model, None) if model else preset_from("simplicity", PRESETS, preset)
     tables, identity = load_tables(chosen.frequencies, TABLES[chosen.weight])
     encoder = Encoder.load(name, runtime, layers=chosen.layer or layer)
     if chosen.value == "p_simple" and encoder.head is None:
-        raise UsageError(
-            f"value=p_simple: {name} was not trained to tell it at this layer; --preset tuned was"
-        )
+        raise UsageError(f"value=p_simple: {name} was not trained for it at this layer; use --preset tuned")
     weighter = weighter_from(tables, encoder.tokenizer, chosen)
     return Simplicity(encoder, weighter, identity, chosen, encoder.head)
 
@@ -55,16 +53,15 @@ def load_tables(name: str, wanted: tuple[str, ...]) -> tuple[dict[str, Frequenci
     """Load frequency tables.
 
     Args:
-        name: `gistmeter/NAME` of those that ship, or a folder.
-        wanted: Which of its tables.
+        name: `gistmeter/NAME` for shipped tables, or a folder.
+        wanted: Names of the tables to load.
 
     Returns:
-        The tables by name, and what signatures call them: which files, what they count, how unseen words
-        count.
+        Tables by name, and their name in signatures: files, counted units, and weight of unseen words.
 
     Raises:
-        DataError: If one is missing or damaged.
-        ModelError: If nothing of that name ships, or it is damaged.
+        DataError: If a table is missing or damaged.
+        ModelError: If the shipped tables do not exist or are damaged.
     """
     if not wanted:
         return {}, "none"

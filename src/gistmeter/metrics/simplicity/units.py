@@ -1,4 +1,4 @@
-"""What is looked up for a token: its own letters, or the word that it belongs to."""
+"""Lookup keys of tokens in frequency tables: the sub-word itself, or its word."""
 
 from collections.abc import Mapping
 
@@ -11,25 +11,25 @@ from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.words import word_spans
 
 Key = tuple[str, bool]
-"""Lower-cased letters, and whether a word begins before them: `("ing", True)` is BERT's `##ing`."""
+"""Lower-cased text, and whether it continues a word: `("ing", True)` is BERT's `##ing`."""
 Offsets = NDArray[np.int64]
-CHUNK = 500  # words that are tokenized as one text
+CHUNK = 500  # words per tokenized text
 
 
 def keys(text: str, offsets: Offsets, unit: Unit, language: str) -> list[Key]:
-    """Return what to look up for each token.
+    """Return the lookup key of each token.
 
     Args:
-        text: What was tokenized.
+        text: Tokenized text.
         offsets: First character and one past the last of each token, shape (tokens, 2).
         unit: `subword` or `word`.
-        language: Whose words; see `word_spans`.
+        language: Language of the word tokenizer; see `word_spans`.
     """
     return subword_keys(text, offsets) if unit == "subword" else word_keys(text, offsets, language)
 
 
 def subword_keys(text: str, offsets: Offsets) -> list[Key]:
-    """Return each token's own letters: the same for every tokenizer, with or without a leading space.
+    """Return the text of each token, independent of the tokenizer's treatment of leading spaces.
 
     >>> subword_keys("Walking.", np.array([[0, 4], [4, 7], [7, 8]]))
     [('walk', False), ('ing', True), ('.', False)]
@@ -45,7 +45,7 @@ def subword_keys(text: str, offsets: Offsets) -> list[Key]:
 
 
 def word_keys(text: str, offsets: Offsets, language: str) -> list[Key]:
-    """Return the word in which each token's last character lies.
+    """Return the word that contains the last character of each token.
 
     >>> word_keys("Walking.", np.array([[0, 4], [4, 7], [7, 8]]), "en")
     [('walking', False), ('walking', False), ('.', False)]
@@ -57,21 +57,21 @@ def word_keys(text: str, offsets: Offsets, language: str) -> list[Key]:
 
 
 def count_units(counts: Mapping[str, int], unit: Unit, tokenizer: Tokenizer) -> dict[Key, int]:
-    """Turn counts of words into counts of what is looked up.
+    """Convert counts of words into counts of lookup keys.
 
-    A sub-word's count is the sum of the counts of the words that contain it.
+    The count of a sub-word is the sum of the counts of the words that contain it.
 
     Args:
-        counts: By lower-cased word.
+        counts: Counts by lower-cased word.
         unit: `subword` or `word`.
-        tokenizer: The model's own, which cuts the words into sub-words.
+        tokenizer: Tokenizer of the model, which splits words into sub-words.
     """
     if unit == "word":
         return {(word, False): count for word, count in counts.items()}
     summed: dict[Key, int] = {}
     words = list(counts)
     chunks = [words[at : at + CHUNK] for at in range(0, len(words), CHUNK)]
-    # Side by side, each after a space, as in a text: some tokenizers have tokens that begin with it.
+    # Each word follows a space, as in a text, because tokens of some tokenizers start with a space.
     texts = ["".join(f" {word}" for word in chunk) for chunk in chunks]
     for chunk, text, tokens in zip(chunks, texts, tokenize(tokenizer, texts, None), strict=True):
         own = tokens.offsets[~tokens.special]

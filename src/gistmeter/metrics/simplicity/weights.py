@@ -1,4 +1,4 @@
-"""What a token weighs: equation 4, and what else was tried."""
+"""Token weights from frequency tables: equation 4, and alternatives."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from gistmeter.text.frequencies import Frequencies
 
 FloatArray = NDArray[np.floating[Any]]
 TABLES = {"frequency": ("simple",), "ratio": ("simple", "complex"), "zipf": ("general",), "uniform": ()}
-"""Which tables each kind of weight reads."""
-KNEE = 1e-3  # of `damped`
-PRIOR = 1e-6  # of `ratio`: as if every word stood once more in a million, so that unseen ones get one half
+"""Frequency tables that each kind of weight uses."""
+KNEE = 1e-3  # constant of `damped`
+PRIOR = 1e-6  # smoothing of `ratio`: one extra occurrence per million words, so unseen words get one half
 
 
 @dataclass(frozen=True, slots=True)
 class FrequencyWeighter:
-    """Weighs tokens.
+    """Assigns a weight to each token of a text.
 
     Args:
-        weights: Of what is looked up, above 0.
-        unseen: Of everything else, above 0.
-        unit: What is looked up.
-        language: Whose words, where words are looked up.
+        weights: Positive weights by lookup key.
+        unseen: Positive weight of other keys.
+        unit: Unit of the lookup: sub-word or word.
+        language: Language of the word tokenizer, for `unit="word"`.
     """
 
     weights: Mapping[Key, float]
@@ -37,12 +37,13 @@ class FrequencyWeighter:
     language: str = "en"
 
     def weigh(self, text: str, tokens: Tokens) -> FloatArray:
-        """Return the weight of each token, shape (tokens,); a model's special tokens weigh nothing."""
+        """Return the weight of each token, shape (tokens,); special tokens have weight 0."""
         own = ~tokens.special
         weights = np.zeros(len(own))
-        if own.any():
-            found = keys(text, tokens.offsets[own], self.unit, self.language) if self.weights else []
-            weights[own] = [self.weights.get(key, self.unseen) for key in found] or self.unseen
+        weights[own] = self.unseen
+        if own.any() and self.weights:
+            found = keys(text, tokens.offsets[own], self.unit, self.language)
+            weights[own] = [self.weights.get(key, self.unseen) for key in found]
         return weights
 
 
@@ -51,12 +52,12 @@ def weighter_from(
     tokenizer: Tokenizer,
     options: SimplicityOptions,
 ) -> FrequencyWeighter:
-    """Turn tables into weights.
+    """Build a token weighter from frequency tables.
 
     Args:
-        tables: Those that `TABLES` names for this kind of weight.
-        tokenizer: The model's own.
-        options: `weight`, `unit`, `damp` and `language` decide.
+        tables: Tables listed in `TABLES` for the kind of weight.
+        tokenizer: Tokenizer of the model.
+        options: `weight`, `unit`, `damp` and `language` are used.
     """
     counts = [count_units(table.counts, options.unit, tokenizer) for table in tables.values()]
     weights, unseen = weights_of(list(tables.values()), counts, options.weight)
@@ -68,12 +69,12 @@ def weighter_from(
 def weights_of(
     tables: Sequence[Frequencies], counts: Sequence[Mapping[Key, int]], weight: Weight
 ) -> tuple[dict[Key, float], float]:
-    """Return what each unit weighs, and what one weighs that no table knows.
+    """Return the weight of each lookup key, and the weight of unseen keys.
 
     Args:
-        tables: Those that `TABLES` names.
-        counts: The counts of the units, one mapping a table.
-        weight: Of which kind.
+        tables: Tables listed in `TABLES` for the kind of weight.
+        counts: Counts of lookup keys, one mapping per table.
+        weight: Kind of weight.
     """
     known = dict.fromkeys(key for table in counts for key in table)
     weigh = {"frequency": _frequency, "ratio": _ratio, "zipf": _zipf, "uniform": _uniform}[weight]
@@ -82,21 +83,21 @@ def weights_of(
 
 
 def damped(weight: float) -> float:
-    """Hold a frequency down that is far above a thousandth: tf / (tf + 0.001), from 0 to 1.
+    """Return the damped frequency tf / (tf + 0.001), from 0 to 1.
 
-    Words in more than one of a thousand simple sentences then weigh much the same, and rarer ones count
-    as equation 4 has them.
+    Words that occur in far more than one of 1,000 simple sentences get similar weights; the weights of much
+    rarer words stay proportional to equation 4.
     """
     return weight / (weight + KNEE)
 
 
 def _frequency(tables: Sequence[Frequencies], counts: Sequence[int]) -> float:
-    """Equation 4."""
+    """Return tf(w), the share of sentences that contain the unit (equation 4)."""
     return tables[0].share(counts[0])
 
 
 def _ratio(tables: Sequence[Frequencies], counts: Sequence[int]) -> float:
-    """Return s / (s + c): the ratio s / c of simple to complex frequency on a scale from 0 to 1."""
+    """Return s / (s + c), with the frequencies s in simple and c in complex texts."""
     simple, other = (count / table.tokens + PRIOR for count, table in zip(counts, tables, strict=True))
     return simple / (simple + other)
 

@@ -1,4 +1,4 @@
-"""The candidate's words, for people to read: how well each was matched, by what, and how simple it is."""
+"""Build word spans with similarity, weight, and matched words, and compute the mean word weight."""
 
 import numpy as np
 
@@ -7,20 +7,20 @@ from gistmeter.matching import Matching
 from gistmeter.metrics.simplicity.match import Text
 
 NO_WORD = "(start or end)"
-"""What a note calls a match with one of the model's special tokens."""
+"""Note for a match with a special token of the model."""
 
 
 def word_spans(ours: Text, reference: Text, match: Matching) -> tuple[Span, ...]:
-    """Gather tokens to words.
+    """Return one span per word of the candidate.
 
     Args:
-        ours: The candidate.
-        reference: What it was matched with.
-        match: A partner for each of the candidate's tokens.
+        ours: Candidate.
+        reference: Reference that the candidate is matched with.
+        match: Match of each token of the candidate.
 
     Returns:
-        One span a word: the mean similarity of its tokens by their weights, the sum of the weights, and
-        the words of the reference that they matched. The mean of all spans is the precision.
+        Spans whose value is the weighted mean similarity of the tokens, whose weight is the sum of the token
+        weights, and whose note is the matched words. The weighted mean of the spans is the precision.
     """
     names = np.full(len(reference.weights), -1)
     names[~reference.tokens.special] = reference.words.owners
@@ -37,7 +37,7 @@ def word_spans(ours: Text, reference: Text, match: Matching) -> tuple[Span, ...]
 
 
 def simplicity(text: Text) -> float:
-    """Return the mean weight of a text's words; a word weighs what its tokens weigh on average."""
+    """Return the mean weight of the words of a text; the weight of a word is the mean over its tokens."""
     weights, owners = text.weights[~text.tokens.special], text.words.owners
     if not text.words.places:
         return float(weights.mean())

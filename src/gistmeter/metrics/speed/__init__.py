@@ -1,4 +1,4 @@
-"""SPEED, after "Sentence Pair Embeddings Based Evaluation Metric" (Akula and Garibay, 2022)."""
+"""SPEED: sentence-level similarity or entailment (Akula and Garibay, LREC 2022)."""
 
 from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions

@@ -1,4 +1,4 @@
-"""Which sentence means what which other one means, and how well the two texts agree by that."""
+"""Align the sentences of two texts, and compute precision, recall, F1 and minimum (section 3.4)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +15,12 @@ Parts = dict[str, float]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Alignment:
-    """A candidate's sentences matched with another text's.
+    """Alignment of the candidate's sentences with those of another text.
 
     Args:
-        forward: A partner for each candidate sentence.
-        backward: A partner for each sentence of the other text.
-        parts: precision, recall, f1 and min.
+        forward: Match of each candidate sentence.
+        backward: Match of each sentence of the other text.
+        parts: Components `precision`, `recall`, `f1` and `min`.
     """
 
     forward: Matching
@@ -29,11 +29,11 @@ class Alignment:
 
 
 def align(similarity: FloatArray, options: SpeedOptions) -> Alignment:
-    """Match the sentences of two texts (section 3.4; optimal matching: section 4.4.2).
+    """Align the sentences of two texts (greedy matching: section 3.4; optimal matching: section 4.4.2).
 
     Args:
-        similarity: Shape (candidate sentences, other sentences).
-        options: `match` and `norm` decide.
+        similarity: Similarity matrix, shape (candidate sentences, other sentences).
+        options: `match` and `norm` are used.
     """
     if options.match == "greedy":
         forward, backward = greedy(similarity), greedy(similarity.T)
@@ -41,7 +41,7 @@ def align(similarity: FloatArray, options: SpeedOptions) -> Alignment:
         recall = weighted_mean(backward.similarity)
     else:
         forward, backward = optimal(similarity), optimal(similarity.T)
-        # One-to-one pairs read the same from both sides, so there is one mean.
+        # One-to-one matching is symmetric, so precision and recall are equal.
         size = min(similarity.shape) if options.norm == "min" else max(similarity.shape)
         precision = recall = float(np.nansum(forward.similarity)) / size
     worst = float(np.nanmin(forward.similarity))

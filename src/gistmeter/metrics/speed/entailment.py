@@ -1,4 +1,4 @@
-"""Entailment in place of similarity: do a source's sentences support a candidate's sentence?"""
+"""Score candidate sentences by their entailment from source sentences (`task=nli`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 
 SINGLE = 3
-"""Source sentences that are premises by themselves: those most similar to the candidate's sentence."""
+"""Number of most similar source sentences that serve as single-sentence premises."""
 JOINED = (2, 5)
-"""Sizes of the premises that join the most similar source sentences, in the source's order."""
+"""Numbers of most similar source sentences that are joined, in source order, into one premise."""
 Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Entailment:
-    """A model of natural language inference, and a sentence encoder that chooses its premises.
+    """Natural language inference model with a sentence encoder that selects the premises.
 
     Args:
-        scorer: Gives p(entailment) − p(contradiction) of a premise and a hypothesis.
-        retriever: Its cosine decides which source sentences become premises.
+        scorer: Returns p(entailment) − p(contradiction) for a premise and a hypothesis.
+        retriever: Encoder whose cosine similarity selects the source sentences used as premises.
     """
 
     scorer: PairScorer
@@ -31,16 +31,16 @@ class Entailment:
 
     @property
     def identity(self) -> str:
-        """What signatures call the models and the premises."""
+        """Names of the models and sizes of the premises, for signatures."""
         sizes = "+".join(map(str, JOINED))
         return f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.identity}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
-        """Score each candidate sentence with its premises.
+        """Score each candidate sentence against its premises.
 
         Returns:
-            For each block, the scores of the premises in the columns of their most similar sentence; −1 in
-            all other columns, so that a greedy match finds the best premise.
+            One matrix per block. The score of a premise is in the column of its most similar sentence; all
+            other columns hold −1, so that greedy matching selects the best premise.
         """
         premises = self._premises(blocks)
         pairs = [
@@ -58,9 +58,9 @@ class Entailment:
         return found
 
     def _premises(self, blocks: Sequence[Block]) -> list[list[list[Columns]]]:
-        """Return, for each candidate sentence, the sets of source sentences that are its premises.
+        """Return the premises of each candidate sentence, as sets of source sentences.
 
-        The first sentence of a set is the most similar one.
+        Each set starts with its most similar sentence.
         """
         sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
         at = {sentence: row for row, sentence in enumerate(sentences)}
@@ -74,7 +74,7 @@ class Entailment:
 
 
 def _sets(cosines: NDArray[np.float32]) -> list[Columns]:
-    """Return single sentences, then joined ones; a set that would repeat another is left out."""
+    """Return single-sentence premises, then joined premises, without duplicates."""
     order = np.argsort(-cosines, kind="stable").tolist()
     sets = [(column,) for column in order[:SINGLE]]
     sets += [tuple(order[:size]) for size in JOINED]
@@ -92,7 +92,7 @@ def _view(
     kept: NDArray[np.int64],
     total: NDArray[np.int64],
 ) -> Similarity:
-    """Put the scores of one block's premises into a matrix, and count what was cut."""
+    """Return the score matrix of one block, with the numbers of tokens read and given."""
     matrix = np.full((len(block.candidate), len(block.other)), -1.0)
     ours = np.zeros((len(block.candidate), 2), dtype=np.int64)
     theirs = np.zeros((len(block.other), 2), dtype=np.int64)

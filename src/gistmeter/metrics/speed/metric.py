@@ -1,4 +1,4 @@
-"""SPEED: does each sentence mean what some reference sentence means?"""
+"""SPEED: match each candidate sentence with the closest sentence of the references or the source."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,13 +20,13 @@ Cut = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text of an example, cut into sentences.
+    """Text of an example, split into sentences.
 
     Args:
-        side: Which side it is on.
-        index: Which reference.
-        text: As the user gave it.
-        cuts: First character and one past the last of each sentence.
+        side: Side of the text: candidate, source, or reference.
+        index: Index of the reference; 0 for other sides.
+        text: Text as given by the user.
+        cuts: Offsets of each sentence: first character, and one past the last.
     """
 
     side: Side
@@ -45,7 +45,7 @@ class Speed:
     """Sentence Pair Embeddings Based Evaluation Metric (Akula and Garibay, 2022).
 
     Args:
-        models: Sentence models; their similarities are averaged or max-voted.
+        models: Sentence models whose similarities are averaged or max-voted.
         options: See `SpeedOptions`.
     """
 
@@ -56,19 +56,19 @@ class Speed:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """The references, or the source."""
+        """Required fields: the references, or the source."""
         return (self.options.against,)
 
     @property
     def signature(self) -> Signature:
-        """Models, options, splitter and where long sentences are cut decide the number."""
+        """Models with their windows, options, and sentence splitter: everything that determines the score."""
         models = ",".join(model.identity for model in self.models)
         return Signature.of(
             "speed", version=1, models=models, **options_text(self.options), splitter=SPLITTER
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate by how well its sentences are matched."""
+        """Score each candidate by the similarity of its sentences to their matches."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -98,7 +98,7 @@ class Speed:
 
 
 def _cut(examples: Sequence[Example], against: Need) -> list[tuple[Text, list[Text]]]:
-    """Cut the candidate, and what it is compared with, into sentences; each text once a call."""
+    """Split candidates and the texts they are compared with into sentences, each distinct text once."""
     known: dict[str, tuple[Cut, ...]] = {}
     cut = []
     for example in examples:
@@ -117,7 +117,7 @@ def _sentences(texts: list[Text]) -> tuple[str, ...]:
 
 
 def _groups(texts: list[Text], *, pooled: bool) -> list[list[int]]:
-    """Return the columns of each text's sentences, or all columns as one group."""
+    """Return the column numbers of each text's sentences; with `pooled`, all columns as one group."""
     ends = np.cumsum([len(text.cuts) for text in texts]).tolist()
     groups = [list(range(end - len(text.cuts), end)) for text, end in zip(texts, ends, strict=True)]
     return [list(range(ends[-1]))] if pooled else groups
@@ -126,10 +126,10 @@ def _groups(texts: list[Text], *, pooled: bool) -> list[list[int]]:
 def _candidate_spans(
     ours: Text, theirs: list[Text], groups: list[list[int]], alignments: list[Alignment]
 ) -> tuple[Span, ...]:
-    """Say for each candidate sentence how well it was matched, and which sentence matched it best."""
+    """Return one span per candidate sentence: its similarity, and the best match as note."""
     columns = [(text, cut) for text in theirs for cut in text.cuts]
     forward = np.stack([alignment.forward.similarity for alignment in alignments])
-    # Each text counts the same; optimal matching leaves out sentences, so one may count for some texts only.
+    # Texts have equal weight. Optimal matching can leave a sentence unmatched in some of them.
     matched = ~np.isnan(forward)
     share = matched / matched.sum(axis=1, keepdims=True)
     weights = share.sum(axis=0) * len(ours.cuts) / len(alignments)
@@ -151,20 +151,20 @@ def _candidate_spans(
 def _other_spans(
     theirs: list[Text], groups: list[list[int]], alignments: list[Alignment]
 ) -> tuple[Span, ...]:
-    """Say for each sentence of the other texts how well the candidate covers it."""
+    """Return one span per sentence of the other texts: its similarity to the best candidate sentence."""
     columns = [(text, cut) for text in theirs for cut in text.cuts]
     spans = []
     for group, alignment in zip(groups, alignments, strict=True):
         for column, value in zip(group, alignment.backward.similarity.tolist(), strict=True):
             text, (start, end) = columns[column]
-            # Each text counts the same, however many sentences it has.
+            # Texts have equal weight, regardless of their number of sentences.
             weight = 0.0 if np.isnan(value) else 1 / len(group)
             spans.append(Span(text.side, start, end, value, weight, index=text.index))
     return tuple(spans)
 
 
 def _flags(texts: list[Text], views: list[Similarity]) -> tuple[Flag, ...]:
-    """Flag each text with sentences that did not fit into a model's window."""
+    """Flag each text with sentences that exceed a model's window."""
     flags, start = [], 0
     kept = np.stack([view.kept for view in views])
     total = np.stack([view.total for view in views])

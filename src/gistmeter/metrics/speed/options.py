@@ -1,4 +1,4 @@
-"""What can be chosen about SPEED."""
+"""Options of SPEED."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,21 +11,24 @@ class SpeedOptions:
     """Options of SPEED; the defaults are the paper's.
 
     Args:
-        against: What the candidate's sentences are matched with. `source` needs no references.
-        value: Which part is the value. `precision` is the paper's: the mean over the candidate's
-            sentences. `recall` is the mean over the other text's, `f1` both, `min` the worst sentence.
-        match: `greedy` takes each sentence's best match, `optimal` pairs them one to one (section 4.4.2).
-        norm: Optimal matching divides by the smaller (`min`) or the larger (`max`) number of sentences.
-        ensemble: Several models are averaged (eq. 1) or max-voted (eq. 2).
-        references: Several references: the `mean` over them, the best (`max`), or all sentences `pooled`.
-        mode: `encoder` takes the cosine of sentence embeddings (eq. 1 to the letter); `cross` lets
-            cross-encoders among the models score sentence pairs themselves.
-        task: What a cross-encoder is asked: the `similarity` of two sentences, or (`nli`) whether source
-            sentences entail the candidate's: p(entailment) − p(contradiction), from −1 to 1. The source
-            sentences most similar to the candidate's are premises, singly and joined; the best one counts.
+        against: Texts that the candidate's sentences are matched with. `source` requires no references.
+        value: Component reported as the value. `precision`, as in the paper, is the mean over the candidate's
+            sentences. `recall` is the mean over the sentences of the other text, `f1` combines both, and
+            `min` is the lowest similarity of a candidate sentence.
+        match: `greedy` uses the best match of each sentence; `optimal` matches sentences one to one
+            (section 4.4.2).
+        norm: Divisor of optimal matching: the smaller (`min`) or the larger (`max`) number of sentences.
+        ensemble: Combination of several models: `mean` (equation 1) or `max` (equation 2).
+        references: Combination of several references: `mean`, `max` (the best one), or `pooled` (all
+            sentences as one text).
+        mode: `encoder` uses the cosine of sentence embeddings (equation 1). `cross` uses the pair scores of
+            the models that are cross-encoders.
+        task: Question for cross-encoders. `similarity` compares two sentences. `nli` measures whether
+            source sentences entail the candidate sentence: p(entailment) − p(contradiction), from −1 to 1.
+            Premises are the most similar source sentences, alone and joined; the highest score counts.
 
     Raises:
-        UsageError: If `task=nli` is combined with options that have no meaning for it.
+        UsageError: If `task=nli` is combined with options that do not support it.
     """
 
     against: Literal["references", "source"] = "references"

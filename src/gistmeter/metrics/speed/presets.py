@@ -1,4 +1,4 @@
-"""SPEED from names: which models each preset takes."""
+"""Build SPEED from a preset or model names."""
 
 from collections.abc import Mapping
 
@@ -13,8 +13,8 @@ from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files.load import find_model, is_cross_encoder
 from gistmeter.models.run.runtime import Runtime
 
-# Where no revision stands, none could be ascertained: the newest is fetched, and the signature names it.
-# One model a sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).
+# Models without a pinned revision load the newest one, which the signature records.
+# One model per sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).
 BEST4 = (
     "cross-encoder/stsb-roberta-large@2b12c2c0088918e76151fd5937b7bba986ef1f98",
     "sentence-transformers/nli-roberta-large",
@@ -30,19 +30,19 @@ ALL8 = (
 )
 PRESETS = {"mini": ("minilm",), "base": ("mpnet",), "paper": BEST4, "best4": BEST4, "all8": ALL8}
 ENTAILMENT = {"base": ("gistmeter/entail",)}
-"""The models of `task=nli`."""
+"""Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
-"""Chooses the premises of `task=nli`."""
+"""Sentence encoder that selects the premises of `task=nli`."""
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Speed:
     """Build SPEED.
 
     Args:
-        preset: `mini` (MiniLM), `base` (MPNet), `paper` or `best4` (the paper's four best), `all8` (all of
-            table 6). `task=nli` needs `base`, or a `model`.
-        model: Models in place of the preset's, separated by commas.
-        runtime: Where and how to run.
+        preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models), or
+            `all8` (all models of table 6). `task=nli` requires `base`, or a `model`.
+        model: Models that replace the preset's, separated by commas.
+        runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
     """
     chosen = options_from(SpeedOptions, options)
@@ -57,7 +57,8 @@ def _entailment(name: str, runtime: Runtime) -> SentenceModel:
     scorer = PairScorer.load(find_model(name), runtime)
     if scorer.entailment is None:
         raise BadModel(
-            f"{name} gives one number for a pair; task=nli needs outputs for entailment and contradiction"
+            f"{name} has a single output; task=nli needs outputs for entailment and contradiction: "
+            "give a natural language inference model with --model"
         )
     return Entailment(scorer, Encoder.load(RETRIEVER, runtime))
 

@@ -1,4 +1,4 @@
-"""How similar two sentences are: equations 1 and 2."""
+"""Similarity of sentence pairs, and its combination over models (equations 1 and 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ FloatArray = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The sentences of a candidate, and those they are compared with."""
+    """Sentences of a candidate, and the sentences they are compared with."""
 
     candidate: tuple[str, ...]
     other: tuple[str, ...]
@@ -23,12 +23,12 @@ class Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Similarity:
-    """One model's view of one block.
+    """Similarities that one model assigns to the sentence pairs of a block.
 
     Args:
-        values: Similarity of each candidate sentence with each other one, shape (candidate, other).
-        kept: Tokens read of each sentence, the candidate's first, shape (candidate + other,).
-        total: Tokens that each sentence has.
+        values: Similarity matrix, shape (candidate, other).
+        kept: Tokens read of each sentence, candidate sentences first, shape (candidate + other,).
+        total: Tokens of each sentence, same shape.
     """
 
     values: FloatArray
@@ -37,29 +37,29 @@ class Similarity:
 
 
 class SentenceModel(Protocol):
-    """Compares sentences."""
+    """Model that compares sentences."""
 
     @property
     def identity(self) -> str:
-        """What signatures call the model."""
+        """Name of the model in signatures."""
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
-        """Return one similarity a block."""
+        """Return the similarities of each block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cosine:
-    """Cosine of sentence embeddings: one model's term of equation 1."""
+    """Cosine similarity of sentence embeddings: the term of one model in equation 1."""
 
     encoder: Encoder
 
     @property
     def identity(self) -> str:
-        """What signatures call the model."""
+        """Name of the model in signatures."""
         return f"{self.encoder.identity}/{self.encoder.pooling}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
-        """Encode each sentence of the call once, however many blocks share it."""
+        """Return the similarities of each block; each distinct sentence is encoded once."""
         sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
         at = {sentence: row for row, sentence in enumerate(sentences)}
         embedded = self.encoder.embed(sentences)
@@ -76,17 +76,17 @@ class Cosine:
 
 @dataclass(frozen=True, slots=True)
 class Cross:
-    """A cross-encoder's own score of a sentence pair, in place of the cosine."""
+    """Pair score of a cross-encoder, used instead of the cosine."""
 
     scorer: PairScorer
 
     @property
     def identity(self) -> str:
-        """What signatures call the model."""
+        """Name of the model in signatures."""
         return self.scorer.identity
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
-        """Score each sentence pair of the call once."""
+        """Return the similarities of each block; each distinct pair is scored once."""
         pairs = [(ours, theirs) for block in blocks for ours in block.candidate for theirs in block.other]
         scores = self.scorer.score(pairs)
         similarities, start = [], 0
@@ -94,7 +94,7 @@ class Cross:
             shape = (len(block.candidate), len(block.other))
             end = start + shape[0] * shape[1]
             kept, total = (tokens[start:end].reshape(*shape, 2) for tokens in (scores.kept, scores.total))
-            # A sentence is cut in some pairs and whole in others: the pair that cost it most speaks.
+            # Truncation of a sentence depends on its partner: report the pair that keeps the fewest tokens.
             similarities.append(
                 Similarity(
                     scores.values[start:end].reshape(shape),
@@ -107,14 +107,14 @@ class Cross:
 
 
 def combine(views: Sequence[Similarity], ensemble: Literal["mean", "max"]) -> FloatArray:
-    """Combine what several models say of one block.
+    """Combine the similarities of several models for one block.
 
     Args:
-        views: One a model.
-        ensemble: `mean` is equation 1, `max` equation 2.
+        views: Similarities of each model.
+        ensemble: `mean` (equation 1) or `max` (equation 2).
 
     Returns:
-        Similarities of shape (candidate sentences, other sentences).
+        Similarity matrix, shape (candidate sentences, other sentences).
     """
     stacked = np.stack([view.values for view in views])
     combined: FloatArray = stacked.mean(axis=0) if ensemble == "mean" else stacked.max(axis=0)

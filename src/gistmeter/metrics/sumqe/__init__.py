@@ -1,4 +1,4 @@
-"""SUM-QE, after "SUM-QE: a BERT-based Summary Quality Estimation Model" (Xenouleas et al., 2019)."""
+"""SUM-QE: summary quality estimation without source or references (Xenouleas et al., 2019)."""
 
 from gistmeter.metrics.sumqe.metric import SumQE
 from gistmeter.metrics.sumqe.options import SumQEOptions

@@ -1,4 +1,4 @@
-"""SUM-QE: is the text grammatical, free of repetition, clear, focused and coherent, by itself?"""
+"""SUM-QE: estimate five linguistic qualities of a text without source or references."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 FloatArray = NDArray[np.float64]
 Window = Sequence[tuple[int, Ids]]
-"""Pieces of sentences, each with the number of its sentence."""
-NO_WORD = "the candidate has no letter or digit, so there is nothing to rate"
+"""Sentence chunks of a window, each with the number of its sentence."""
+NO_WORD = "the candidate has no letter or digit, so it cannot be rated"
 NO_ENGLISH = (
-    "the candidate has hardly an English word, and the regressor knows only English; if not, set language=xx"
+    "the candidate has almost no English words, and the model is for English; "
+    "for a model of another language, set language=xx"
 )
 UNKNOWN = Flag("unknown_language", "candidate")
 NO_TOKEN = "the model's tokenizer finds no word in the candidate"
@@ -36,11 +37,11 @@ NO_TOKEN = "the model's tokenizer finds no word in the candidate"
 
 @dataclass(frozen=True, slots=True)
 class WindowedText:
-    """Windows of a text as the model reads them.
+    """Text split into windows.
 
     Args:
-        rows: One a window.
-        lengths: Tokens of each, by which they count.
+        rows: Token IDs of each window.
+        lengths: Number of tokens of each window, used as its weight.
     """
 
     rows: tuple[Ids, ...]
@@ -49,11 +50,11 @@ class WindowedText:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A text without one of its sentences.
+    """Text without one of its sentences.
 
     Args:
-        windows: Which windows hold the sentence.
-        left: What is left of these.
+        windows: Numbers of the windows that contain the sentence.
+        left: These windows without the sentence.
     """
 
     windows: tuple[int, ...]
@@ -62,13 +63,13 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A candidate.
+    """Candidate, prepared for the model.
 
     Args:
         places: First character and one past the last of each sentence.
-        whole: All of it.
-        held: First and last sentence of each of its windows.
-        drops: It without each of its sentences in turn, if that was asked for.
+        whole: Windows of the complete text.
+        held: First and last sentence of each window.
+        drops: Text without each of its sentences in turn; empty unless `spans` is set.
     """
 
     places: tuple[Place, ...]
@@ -82,7 +83,7 @@ class SumQE:
     """Quality estimation for summarization (Xenouleas et al., 2019).
 
     Args:
-        regressor: Rates the five qualities.
+        regressor: Model that rates the five qualities.
         options: See `SumQEOptions`.
     """
 
@@ -93,18 +94,18 @@ class SumQE:
 
     @property
     def needs(self) -> tuple[Need, ...]:
-        """Nothing but the candidate."""
+        """Required fields besides the candidate: none."""
         return ()
 
     @property
     def signature(self) -> Signature:
-        """The model, with its window, the options and the splitter decide the number."""
+        """Model with its window, options, and sentence splitter: everything that determines the score."""
         return Signature.of(
             "sumqe", version=1, model=self.regressor.identity, **options_text(self.options), splitter=SPLITTER
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Rate each candidate by itself."""
+        """Rate each candidate on its own."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -114,14 +115,14 @@ class SumQE:
         return [self._score_one(example, texts[example.candidate], rated) for example in examples]
 
     def _read(self, candidates: Sequence[str]) -> dict[str, Text]:
-        """Cut texts into sentences, and put these into the windows that the model reads."""
+        """Split texts into sentences, and distribute the sentences over windows of the model."""
         places = {text: tuple(split_sentences(text)) for text in candidates}
         sentences = [text[start:end] for text in candidates for start, end in places[text]]
         tokens = iter(self.regressor.tokenize(sentences))
         return {text: self._text(places[text], [next(tokens) for _ in places[text]]) for text in candidates}
 
     def _text(self, places: tuple[Place, ...], sentences: Sequence[Ids]) -> Text:
-        pieces = pieces_of(sentences, self.regressor.window - 2)  # beside [CLS] and its own [SEP]
+        pieces = pieces_of(sentences, self.regressor.window - 2)  # room for [CLS] and [SEP]
         cuts = windows([len(piece) + 1 for _, piece in pieces], self.regressor.window - 1)
         held = [pieces[first:last] for first, last in cuts]
         drops = tuple(self._drops(held, len(sentences))) if self.options.spans else ()
@@ -158,7 +159,7 @@ class SumQE:
         return Score(example.id, self._value(parts), parts, spans if self.options.spans else (), tuple(flags))
 
     def _window_spans(self, text: Text, rated: dict[Ids, FloatArray]) -> Iterator[Span]:
-        """Yield what each window comes to; their mean, weighted by their tokens, is the value."""
+        """Yield one span per window; their mean, weighted by tokens, is the value."""
         for (first, last), (row, size) in zip(text.held, _windows(text.whole), strict=True):
             own = self._value(self._parts(rated[row]))
             yield Span("candidate", text.places[first][0], text.places[last][1], own, float(size))
@@ -166,7 +167,7 @@ class SumQE:
     def _drop_spans(
         self, text: Text, sums: Sequence[FloatArray], rated: dict[Ids, FloatArray]
     ) -> Iterator[Span]:
-        """Yield by how much the value falls without each sentence; these differences are part of no mean."""
+        """Yield one span per sentence: the decrease of the value without the sentence, with weight 0."""
         total, length = np.sum(sums, axis=0), sum(text.whole.lengths)
         value = self._value(self._parts(total / length))
         for (start, end), drop in zip(text.places, text.drops, strict=False):
@@ -187,12 +188,12 @@ class SumQE:
 
 
 def _windows(reading: WindowedText) -> Iterator[tuple[Ids, int]]:
-    """Yield each window and its length."""
+    """Yield the token IDs and the length of each window."""
     yield from zip(reading.rows, reading.lengths, strict=True)
 
 
 def _rows(text: Text) -> Iterator[Ids]:
-    """Yield every row that is needed of a text."""
+    """Yield the token IDs of all windows of a text, with and without single sentences."""
     yield from text.whole.rows
     for drop in text.drops:
         yield from drop.left.rows

@@ -1,4 +1,4 @@
-"""What can be chosen about SUM-QE."""
+"""Options of SUM-QE."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -11,11 +11,11 @@ class SumQEOptions:
     """Options of SUM-QE.
 
     Args:
-        dimension: Which quality the value is; `mean` is the mean of the five.
-        spans: Whether every sentence is left out once, to see how the value moves: as many passes as there
-            are sentences.
-        language: The regressor's. A candidate that does not read as English is flagged if this is `en`, and
-            has no value if it holds hardly an English word; nothing is checked for any other, such as `xx`.
+        dimension: Quality reported as the value; `mean` is the mean of the five qualities.
+        spans: Whether to compute the effect of each sentence on the value, by leaving it out. Requires one
+            additional forward pass per sentence.
+        language: Language of the model. With `en`, candidates that are not English are flagged, and those
+            with almost no English words have no value. Other languages, such as `xx`, are not checked.
     """
 
     dimension: Dimension = "mean"

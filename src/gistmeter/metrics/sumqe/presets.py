@@ -1,4 +1,4 @@
-"""SUM-QE from names: which regressor each preset takes."""
+"""Build SUM-QE from a preset or a model folder."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,32 +13,34 @@ if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
 
 PRESETS = {"mini": "gistmeter/sumqe", "paper": ""}
-"""The paper's own model was trained on texts that only holders of a licence may have."""
+"""Models by preset. The paper's model was trained on licensed data and is not public."""
 
 
 def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[str, object]) -> SumQE:
     """Build SUM-QE.
 
     Args:
-        preset: `mini` (what ships), or `paper`, for which a model of one's own is needed.
-        model: A regressor in place of the preset's: a folder that `gistmeter train` made.
-        runtime: Where and how to run.
+        preset: `mini` (the regressor that ships), or `paper`, which requires `model`.
+        model: Regressor that replaces the preset's: a folder from `gistmeter train`.
+        runtime: Device, data type, and batch size.
         options: See `SumQEOptions`.
 
     Raises:
-        ModelNotFound: If the regressor is not to be had.
-        BadModel: If it cannot be loaded, or does not rate these five qualities.
+        ModelNotFound: If the regressor cannot be found.
+        BadModel: If the regressor cannot be loaded, or does not rate the five qualities.
     """
     name = model or preset_from("sumqe", PRESETS, preset)
     chosen = options_from(SumQEOptions, options)
     if not name:
         raise ModelNotFound(
-            "the paper's model is not public: train one on DUC with recipes/sumqe-duc.toml, "
+            "the paper's model is not public; train a model on DUC with recipes/sumqe-duc.toml "
             "and give its folder with --model"
         )
     from gistmeter.models.rate.text_regressor import TextRegressor
 
     regressor = TextRegressor.load(name, runtime)
     if sorted(regressor.qualities) != sorted(QUALITIES):
-        raise BadModel(f"{name} rates {', '.join(regressor.qualities)}, not {', '.join(QUALITIES)}")
+        raise BadModel(
+            f"{name} rates {', '.join(regressor.qualities)}, not {', '.join(QUALITIES)}; use another model"
+        )
     return SumQE(regressor, chosen)

@@ -1,22 +1,22 @@
-"""Long texts in windows of whole sentences that overlap, where the paper cuts at 512 tokens."""
+"""Split long texts into overlapping windows of whole sentences; the paper truncates at 512 tokens."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 
 Ids = tuple[int, ...]
 OVERLAP = 4
-"""A window begins with up to this part, a quarter, of its room that the one before it has read as well."""
+"""Neighboring windows overlap by at most 1/OVERLAP of the window."""
 
 
 def pieces_of(sentences: Sequence[Ids], room: int) -> list[tuple[int, Ids]]:
-    """Cut sentences that do not fit into a window alone; leave out those without a token.
+    """Split sentences that exceed a window into chunks; skip sentences without tokens.
 
     Args:
-        sentences: Tokens of each.
-        room: Most tokens of a piece.
+        sentences: Token IDs of each sentence.
+        room: Maximum number of tokens per chunk.
 
     Returns:
-        For each piece, which sentence it is of, and its tokens.
+        Sentence number and token IDs of each chunk.
     """
     return [
         (number, sentence[at : at + room])
@@ -26,14 +26,14 @@ def pieces_of(sentences: Sequence[Ids], room: int) -> list[tuple[int, Ids]]:
 
 
 def windows(lengths: Sequence[int], room: int) -> list[tuple[int, int]]:
-    """Share pieces out among windows, as few as their order allows.
+    """Distribute consecutive chunks over as few windows as possible.
 
     Args:
-        lengths: Tokens of each piece, none longer than the room.
-        room: Most tokens of a window.
+        lengths: Number of tokens of each chunk, at most `room`.
+        room: Maximum number of tokens per window.
 
     Returns:
-        (first, one past the last) piece of each window; neighbours overlap where there is room for it.
+        (first, one past the last) chunk of each window; neighboring windows overlap if chunks fit.
 
     >>> windows([3, 3, 3], 10), windows([4, 2, 4, 4], 10), windows([9, 9], 10)
     ([(0, 3)], [(0, 3), (3, 4)], [(0, 1), (1, 2)])

@@ -1,1 +1,1 @@
-"""What trains cloze."""
+"""Training of ClozE."""

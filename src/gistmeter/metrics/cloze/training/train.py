@@ -1,4 +1,4 @@
-"""ClozE's training (section 4.1): a random sentence of the summary, some of its factors blanked out."""
+"""Train a cloze model on blanked factors of random summary sentences (section 4.1)."""
 
 import random
 from pathlib import Path
@@ -16,16 +16,16 @@ from gistmeter.training.texts import TextPair
 
 
 def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Teach a language model to fill in factors; a masked model or a BART, as in the paper, or a T5.
+    """Train a language model to fill in factors: a masked model or BART, as in the paper, or T5.
 
     Args:
-        recipe: As `recipes/cloze-paper.toml`.
-        data: Folder of the pairs.
-        output: Folder of the training; the model goes into `model` there.
+        recipe: Recipe such as `recipes/cloze-paper.toml`.
+        data: Folder of the training pairs.
+        output: Output folder; the trained model goes into its folder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the best validation.
+        Metrics of the best validation.
 
     Raises:
         ModelError: If the model or the pipeline cannot be loaded.
@@ -34,7 +34,7 @@ def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     selection: Selection = recipe.model.get("selection", "entity_first")
     if selection not in get_args(Selection):
         raise UsageError(
-            f"{recipe.name}: selection={selection}: choose one of {', '.join(get_args(Selection))}"
+            f"{recipe.name}: model.selection={selection}: choose one of {', '.join(get_args(Selection))}"
         )
     pipeline = load_pipeline(
         recipe.model.get("pipeline", PRESETS["paper"].options["pipeline"]), selection=selection
@@ -45,12 +45,12 @@ def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
 
 
 def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection) -> Draw:
-    """Return what blanks a random number of factors of a random sentence, as the metric would blank them.
+    """Return a function that blanks a random number of factors of a random sentence, as in scoring.
 
     Args:
-        filler: Whose sub-words, window and format are used.
-        pipeline: Finds the factors.
-        selection: Which.
+        filler: Model that defines sub-words, window, and input format.
+        pipeline: spaCy pipeline that finds factors.
+        selection: Kinds of factors.
     """
 
     def draw(pair: TextPair, rng: random.Random) -> Query | None:

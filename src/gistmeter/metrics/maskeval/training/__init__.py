@@ -1,1 +1,1 @@
-"""What trains maskeval."""
+"""Training of MaskEval."""

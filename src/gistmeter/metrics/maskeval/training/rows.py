@@ -1,4 +1,4 @@
-"""Rated pairs as the weights of words are learned from them: everything that is frozen, computed once."""
+"""Compute the frozen inputs for training word weights: word scores, sub-word states, and ratings."""
 
 import hashlib
 import json
@@ -22,17 +22,17 @@ from gistmeter.training.texts import read_rows
 FloatArray = NDArray[np.float32]
 Values = list[list[float]]
 KNOWN = "words.json"
-"""Where the values of all words are kept, so that another run need not ask the filler again."""
-AT_ONCE = 64  # pairs whose states are held twice for a moment
+"""Cache file of the word scores, so that later runs do not need the filler."""
+AT_ONCE = 64  # pairs per batch; limits the memory for encoder states
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SideStates:
-    """One text of a pair.
+    """Encoder states and word scores of one text of a pair.
 
     Args:
-        states: Of the n sub-words that are part of a word, shape (n, d).
-        values: What the prediction of the word that each is part of is worth, shape (n,).
+        states: States of the n sub-words that belong to words, shape (n, d).
+        values: For each sub-word, the score of its word, shape (n,).
     """
 
     states: FloatArray
@@ -41,14 +41,14 @@ class SideStates:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RatedPair:
-    """A pair, what the models say of it, and what people say.
+    """Pair with model outputs and human ratings.
 
     Args:
-        id: Of the example.
-        document: What it is about; its source, where the row does not say.
+        id: ID of the example.
+        document: ID of the document; the source text if the row has no `doc_id`.
         sides: Candidate and source.
-        uniform: MaskEval with uniform weights.
-        scores: By quality.
+        uniform: MaskEval score with uniform weights.
+        scores: Human ratings by dimension.
     """
 
     id: str
@@ -62,22 +62,28 @@ Ratings = list[tuple[Example, dict[str, float]]]
 
 
 def read_ratings(path: Path, dimensions: Sequence[str]) -> Ratings:
-    """Read rows that people rated.
+    """Read rows with human ratings; rows without a rating are skipped.
+
+    Args:
+        path: File with `candidate`, `source` and `scores`.
+        dimensions: Names of the ratings to read.
 
     Raises:
-        DataError: If a row is not as it should be, or no row is rated for a quality.
+        DataError: If a row lacks a text, or no row has a rating for a dimension.
     """
     found: Ratings = []
     for number, row in enumerate(read_rows(path), 1):
         scores = _scores(row.get("scores"), dimensions)
         candidate, source, document = row.get("candidate"), row.get("source"), row.get("doc_id")
         if not isinstance(candidate, str) or not isinstance(source, str):
-            raise DataError(f"{path}, row {number}: needs a candidate and a source, both texts")
+            raise DataError(f"{path}, row {number}: candidate and source must be texts; add or correct them")
         name = None if document is None else str(document)
         found.append((Example(str(row.get("id", number)), candidate, source, doc_id=name), scores))
     for dimension in dimensions:
         if not any(dimension in scores for _, scores in found):
-            raise DataError(f"{path}: no row has a number for {dimension} in its scores")
+            raise DataError(
+                f"{path}: no row has a number for {dimension} in scores; add ratings or change dimensions"
+            )
     return [(example, scores) for example, scores in found if scores]
 
 
@@ -88,13 +94,13 @@ def _scores(given: object, dimensions: Sequence[str]) -> dict[str, float]:
 
 
 def word_states(rows: Ratings, metric: MaskEval, encoder: PairEncoder, folder: Path) -> list[RatedPair]:
-    """Put together what is learned from.
+    """Compute the inputs for training word weights.
 
     Args:
-        rows: Rated pairs; those that the metric gives no value are left out.
-        metric: With uniform weights; says what every word is worth.
-        encoder: Reads the pairs.
-        folder: Of the training; the words' values are kept there.
+        rows: Rated pairs; pairs that the metric cannot score are skipped.
+        metric: MaskEval with uniform weights, which provides the word scores.
+        encoder: Encoder that provides the sub-word states.
+        folder: Output folder of the training, which caches the word scores.
     """
     examples = [example for example, _ in rows]
     values = _known_values(metric, examples, folder)
@@ -122,7 +128,7 @@ def word_states(rows: Ratings, metric: MaskEval, encoder: PairEncoder, folder: P
 
 
 def _side(tokenized: TokenizedText, states: FloatArray, values: Sequence[float]) -> SideStates:
-    """Leave out sub-words of no word, and of words that did not fit into the filler's window."""
+    """Select the sub-words of words with a score; words that exceed the filler's window have none."""
     words = [
         (word, value) for word, value in zip(tokenized.words, values, strict=True) if not math.isnan(value)
     ]
@@ -132,7 +138,7 @@ def _side(tokenized: TokenizedText, states: FloatArray, values: Sequence[float])
 
 
 def _known_values(metric: MaskEval, examples: Sequence[Example], folder: Path) -> list[Values | None]:
-    """Return the words' values of each example, from the folder if they are there; None where undefined."""
+    """Return the word scores of each example, from the cache if possible; None for undefined scores."""
     texts = json.dumps([[example.candidate, example.source] for example in examples])
     key = hashlib.sha256(f"{metric.signature.text}\n{texts}".encode()).hexdigest()
     path = folder / KNOWN
@@ -143,7 +149,7 @@ def _known_values(metric: MaskEval, examples: Sequence[Example], folder: Path) -
                 found: list[Values | None] = known["values"]
                 return found
         except (ValueError, KeyError, TypeError):
-            pass  # cut off, or written by something else: computed anew
+            pass  # damaged cache: compute the scores again
     values = list(_values(metric.score(examples)))
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps({"key": key, "values": values}) + "\n")
@@ -151,7 +157,7 @@ def _known_values(metric: MaskEval, examples: Sequence[Example], folder: Path) -
 
 
 def _values(scores: Sequence[Score]) -> Iterator[Values | None]:
-    """Yield the value of every word of both sides, NaN for words that were not asked for."""
+    """Yield the scores of all words of both sides; NaN for words without a prediction."""
     for score in scores:
         sides = [[span.value for span in score.spans if span.side == side] for side in SIDES]
         yield None if score.problem is not None else sides

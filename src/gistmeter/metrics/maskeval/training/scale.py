@@ -1,4 +1,4 @@
-"""What people say, on the scale of the metric, and how much each side of a pair should count."""
+"""Map human ratings to the scale of the metric, and choose the share of each side."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from gistmeter.metrics.maskeval.training.rows import RatedPair
 
 
 def balanced_share(rows: Sequence[RatedPair], targets: Sequence[float], held_out: Sequence[int]) -> float:
-    """Return the candidate's share, in steps of .05, that agrees best with people under equal weights.
+    """Return the candidate's share with the best Pearson correlation under uniform weights, in steps of .05.
 
-    Only rows that are learned from are looked at. One half where no share agrees better.
+    Only training rows are used. The share closest to one half wins ties.
     """
     apart = set(held_out)
     learned = [at for at in range(len(rows)) if at not in apart]
@@ -26,7 +26,7 @@ def balanced_share(rows: Sequence[RatedPair], targets: Sequence[float], held_out
 def spread_like_uniform(
     rows: Sequence[RatedPair], targets: Sequence[float], held_out: Sequence[int]
 ) -> list[float]:
-    """Map targets to the mean and the spread of the uniform scores of the rows that are learned from."""
+    """Map targets linearly to the mean and standard deviation of the uniform scores of the training rows."""
     apart = set(held_out)
     learned = [at for at in range(len(rows)) if at not in apart]
     ours = np.array([targets[at] for at in learned])

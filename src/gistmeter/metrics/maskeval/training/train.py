@@ -1,4 +1,4 @@
-"""MaskEval's two trainings: the filler (section 4.1, "Training the MLM") and the weights of words."""
+"""Train the filler (section 4.1, "Training the MLM") and the word weights of MaskEval (section 3.3)."""
 
 import random
 from dataclasses import dataclass
@@ -27,16 +27,16 @@ from gistmeter.training.texts import TextPair
 
 
 def train_filler(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Fine-tune a language model on one blanked word of a pair at a time.
+    """Fine-tune a language model to predict one blanked word per pair.
 
     Args:
-        recipe: As `recipes/maskeval-mlm.toml`.
-        data: Folder of the pairs.
-        output: Folder of the training; the model goes into `model` there.
+        recipe: Recipe such as `recipes/maskeval-mlm.toml`.
+        data: Folder of the training pairs.
+        output: Output folder; the trained model goes into its folder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the best validation.
+        Metrics of the best validation.
     """
     check_keys(recipe.model, ("name", "language"), recipe.name)
     language = str(recipe.model.get("language", "en"))
@@ -46,11 +46,11 @@ def train_filler(recipe: Recipe, data: Path, output: Path, *, progress: bool) ->
 
 
 def word_drawer(filler: Filler, language: str) -> Draw:
-    """Return what blanks one random word of one random side, as the metric would blank it.
+    """Return a function that blanks one random word of one random side, as in scoring.
 
     Args:
-        filler: Whose sub-words, window and format are used.
-        language: Whose words are blanked.
+        filler: Model that defines sub-words, window, and input format.
+        language: Language of the word tokenizer.
     """
 
     def draw(pair: TextPair, rng: random.Random) -> Query | None:
@@ -69,20 +69,20 @@ def word_drawer(filler: Filler, language: str) -> Draw:
 
 @dataclass(frozen=True, slots=True)
 class RatingData:
-    """The `data` part of a recipe for weights, `folder` and `dimensions` aside.
+    """Section `data` of a recipe for word weights, without `folder` and `dimensions`.
 
     Args:
-        file: Rows with human `scores`.
-        low: The worst that people could say.
-        high: The best.
-        target: What is learned: `range` is (score − low) / (high − low), `max` is score / high. `spread` maps
-            the scores to the mean and the spread that uniform weights give, so that what is learned is which
-            candidate is better, not how high scores are.
-        split: What is held out and what a fold is made of: whole documents, or single examples, as in the
-            paper, whose documents then stand on both sides.
-        parts: One part in so many is held out, to choose the best weights by.
-        folds: Of the cross-validation; 0 for none.
-        batch: Pairs of a step.
+        file: File of rows with human `scores`.
+        low: Lowest possible rating.
+        high: Highest possible rating.
+        target: Scale of the targets. `range` is (score − low) / (high − low); `max` is score / high. `spread`
+            maps the scores to the mean and standard deviation of the uniform scores, so that the weights
+            learn the ranking of candidates and not the level of the ratings.
+        split: Unit of validation sets and folds: whole documents, or single examples. With `example`, as in
+            the paper, other examples of a held-out document are in the training set.
+        parts: Number of parts; one of them is held out for validation.
+        folds: Number of cross-validation folds; 0 for none.
+        batch: Pairs per step.
     """
 
     file: str
@@ -98,19 +98,20 @@ class RatingData:
         folds = self.folds == 0 or self.folds > 1
         if self.high <= max(self.low, 0) or self.parts < 2 or self.batch < 1 or not folds:
             raise UsageError(
-                "data: high must be above low and 0, parts and folds at least 2, batch at least 1"
+                "data: high must be greater than low and 0; parts at least 2; folds 0 or at least 2; "
+                "batch at least 1"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class WeigherModel:
-    """The `model` part of a recipe for weights, `options` (of the metric) aside.
+    """Section `model` of a recipe for word weights, without the metric's `options`.
 
     Args:
-        filler: What fills the blanks: a folder, or an id.
-        encoder: What reads the pairs; `filler` is the encoder of the filler.
-        start: Where the linear layer starts: at `zero`, which weights all sub-words the same, or at random.
-        balance: Whether the share of each side is learned, too; the paper gives each one half.
+        filler: Model that fills the blanks: a folder, or an ID on the Hub.
+        encoder: Encoder that reads the pairs; `filler` is the encoder of the filler.
+        start: Initial weights of the linear layer: `zero` (uniform weights of sub-words), or `random`.
+        balance: Whether to learn the share of each side; in the paper, each counts one half.
     """
 
     filler: str
@@ -120,17 +121,17 @@ class WeigherModel:
 
 
 def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Learn, for each quality, how much each word counts (section 3.3); filler and encoder are frozen.
+    """Train word weights for each dimension, with frozen filler and encoder (section 3.3).
 
     Args:
-        recipe: As `recipes/maskeval-weighers.toml`.
+        recipe: Recipe such as `recipes/maskeval-weighers.toml`.
         data: Folder of the rated rows.
-        output: Folder of the training; the weights go into `weigher` there.
+        output: Output folder; the weights go into its folder `weigher`.
         progress: Whether to show progress.
 
     Returns:
-        Of each quality the validation loss, and, from the cross-validation by document and by example, the
-        Pearson correlation with people of held-out scores, with learned and with uniform weights.
+        For each dimension, the validation loss and, from the cross-validation by document and by example, the
+        Pearson correlation of held-out scores with human ratings, for learned and for uniform weights.
     """
     rated, chosen, model = _rated(recipe, data, output, progress=progress)
     dimensions = list(recipe.data["dimensions"])
@@ -164,15 +165,17 @@ def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) 
 def _rated(
     recipe: Recipe, data: Path, output: Path, *, progress: bool
 ) -> tuple[list[RatedPair], RatingData, WeigherModel]:
-    """Ask the filler for every word of every pair, and read every pair, once and for all."""
+    """Check the recipe, and compute the frozen inputs of the training."""
     others = ("folder", "dimensions")
     if not recipe.data.get("dimensions") or "file" not in recipe.data or "filler" not in recipe.model:
-        raise UsageError(f"{recipe.name}: the recipe needs file and dimensions in [data], filler in [model]")
+        raise UsageError(f"{recipe.name}: add file and dimensions to [data], and filler to [model]")
     chosen = options_from(RatingData, {k: v for k, v in recipe.data.items() if k not in others})
     model = options_from(WeigherModel, {k: v for k, v in recipe.model.items() if k != "options"})
     options = options_from(MaskEvalOptions, recipe.model.get("options", {}))
     if options.keep < 1 or options.dimension != "none":
-        raise UsageError(f"{recipe.name}: weights are learned from every word; leave keep and dimension out")
+        raise UsageError(
+            f"{recipe.name}: training uses all words; remove keep and dimension from model.options"
+        )
     rows = read_ratings(data / chosen.file, recipe.data["dimensions"])
     runtime = Runtime(progress=progress)
     filler = load_filler(model.filler, runtime)

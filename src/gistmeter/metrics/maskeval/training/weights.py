@@ -1,4 +1,4 @@
-"""One linear layer that learns how much each word counts (MaskEval, section 3.3, equations 5 to 7)."""
+"""Train the linear layer of the word weights (MaskEval, section 3.3, equations 5 to 7)."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,33 +23,33 @@ Split = Literal["document", "example"]
 
 
 class Scale(Protocol):
-    """What people could say, and how it is turned into a number from 0 to 1; see `RatingData`."""
+    """Rating scale and its mapping to targets; see `RatingData`."""
 
     @property
     def low(self) -> float:
-        """The worst."""
+        """Lowest possible rating."""
 
     @property
     def high(self) -> float:
-        """The best."""
+        """Highest possible rating."""
 
     @property
     def target(self) -> Literal["range", "max", "spread"]:
-        """`range`, `max` or `spread`."""
+        """Scale of the targets: `range`, `max` or `spread`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one layer is trained.
+    """Settings for training one layer.
 
     Args:
-        recipe: Its `training` part is used.
-        batch: Pairs of a step.
-        parts: One part in so many is held out, to choose the best weights by.
-        start: Where the layer starts: `zero` or `random`.
-        spread: Whether targets are mapped to the mean and the spread of the uniform scores.
-        balance: Whether the share of each side is learned, too; otherwise each has one half.
-        done: Is called whenever a layer is trained.
+        recipe: Recipe whose `training` section is used.
+        batch: Pairs per step.
+        parts: Number of parts; one of them is held out for validation.
+        start: Initial weights: `zero` or `random`.
+        spread: Whether to map targets to the mean and standard deviation of the uniform scores.
+        balance: Whether to learn the share of each side; otherwise each counts one half.
+        done: Callback after each trained layer.
     """
 
     recipe: Recipe
@@ -62,18 +62,18 @@ class Plan:
 
 
 class WeighTask:
-    """Learns W so that the weighted score comes near to what people say.
+    """Training task that fits W, so that the weighted scores approximate the targets.
 
     Args:
         rows: Rated pairs.
-        targets: What people say of each, from 0 to 1.
-        held_out: The numbers of those that choose the best weights.
-        batch: Pairs of a step.
-        seed: Of their order, and of a random start.
-        start: Where W starts.
+        targets: Human rating of each pair, scaled as in `RatingData.target`.
+        held_out: Numbers of the validation rows.
+        batch: Pairs per step.
+        seed: Seed of the row order and of random initial weights.
+        start: Initial weights: `zero` or `random`.
 
     Raises:
-        DataError: If no row is left to learn from.
+        DataError: If there are no training rows.
     """
 
     def __init__(
@@ -89,13 +89,13 @@ class WeighTask:
         apart = set(held_out)
         learned = [at for at in range(len(rows)) if at not in apart]
         if not learned:
-            raise DataError("all rows are held out; give more")
+            raise DataError("all rows are held out for validation; provide more rated rows")
         self.rows = [rows[at] for at in learned]
         self.targets = torch.tensor([targets[at] for at in learned])
         self.held_out = [rows[at] for at in held_out]
         self.held_targets = torch.tensor([targets[at] for at in held_out])
         self.batches = Batches(len(learned), batch, seed)
-        self.share = 0.5  # how much the candidate's side counts
+        self.share = 0.5  # share of the candidate's side
         torch.manual_seed(seed)
         self.model = torch.nn.Linear(rows[0].sides[0].states.shape[1], 1, bias=False)
         if start == "zero":
@@ -103,11 +103,11 @@ class WeighTask:
 
     @property
     def weight(self) -> NDArray[np.float32]:
-        """W, shape (d,)."""
+        """Weights W of the linear layer, shape (d,)."""
         return self.model.weight.detach()[0].numpy().copy()
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """W."""
+        """Return the parameters to train: W."""
         return [{"params": [self.model.weight]}]
 
     def loss(self, step: int) -> torch.Tensor:
@@ -116,11 +116,11 @@ class WeighTask:
         return self._error([self.rows[at] for at in chosen], self.targets[chosen])
 
     def validate(self) -> dict[str, float]:
-        """Return the mean squared error of the rows that are held out."""
+        """Return the mean squared error on the validation rows."""
         return {"loss": float(self._error(self.held_out, self.held_targets).detach())}
 
     def predict(self, rows: Sequence[RatedPair]) -> torch.Tensor:
-        """Return both sides' weighted scores, put together (equation 5), shape (rows,)."""
+        """Return the weighted score of each row, combined over both sides (equation 5), shape (rows,)."""
         shares = torch.tensor([self.share, 1 - self.share])
         return torch.stack(
             [
@@ -130,7 +130,7 @@ class WeighTask:
         )
 
     def _side(self, states: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-        # A word's weight is the sum of its sub-words', which share its value: the sum runs over sub-words.
+        # Equals the sum over words: sub-words share the score of their word, and their weights add up.
         logits: torch.Tensor = self.model(states)[:, 0]
         return (logits.softmax(dim=0) * values).sum()
 
@@ -141,17 +141,17 @@ class WeighTask:
 def fit(
     rows: Sequence[RatedPair], targets: Sequence[float], held_out: Sequence[int], plan: Plan, folder: Path
 ) -> tuple[WeighTask, History]:
-    """Train one layer, or go on where an earlier call stopped.
+    """Train one layer, or resume an interrupted training.
 
     Args:
         rows: Rated pairs.
-        targets: What people say of each, from 0 to 1.
-        held_out: The numbers of those that choose the best weights.
-        plan: How.
-        folder: Of this layer's checkpoint and history.
+        targets: Human rating of each pair, scaled as in `RatingData.target`.
+        held_out: Numbers of the validation rows.
+        plan: Training settings.
+        folder: Folder of the checkpoint and the history.
 
     Returns:
-        The task, with the best weights, and its history.
+        Task with the best weights, and the history.
     """
     seed = plan.recipe.training.seed
     if plan.spread:
@@ -172,19 +172,19 @@ def cross_validate(
     plan: Plan,
     place: tuple[Split, Path],
 ) -> dict[str, float]:
-    """Score every row with weights that were learned without its fold, beside uniform ones.
+    """Cross-validate learned weights, and compare them with uniform weights.
 
-    Within the rows that a fold leaves, one part is held out again, to choose the best weights by.
+    One part of each training set is held out for validation.
 
     Args:
         rows: Rated pairs.
-        targets: What people say of each.
-        folds: The rows' numbers.
-        plan: How a layer is trained.
-        place: What the rows are split by, and the folder of the folds' checkpoints.
+        targets: Human rating of each pair.
+        folds: Row numbers of each fold.
+        plan: Training settings.
+        place: Unit of the validation split, and folder of the checkpoints.
 
     Returns:
-        Pooled Pearson over all rows, of `learned` and `uniform` scores, and their difference, `gain`.
+        Pooled Pearson correlation of the `learned` and `uniform` scores, and the difference `gain`.
     """
     split, folder = place
     learned = np.zeros(len(rows))
@@ -196,7 +196,7 @@ def cross_validate(
         task, _ = fit(known, [targets[at] for at in rest], held, plan, folder / f"{split}-{number}")
         with torch.no_grad():
             known_scores, scores = task.predict(known), task.predict([rows[at] for at in fold])
-        # Each fold's weights have a scale of their own, which must not count as a difference between rows.
+        # Standardize per fold, because the scores of different folds have different scales.
         learned[list(fold)] = ((scores - known_scores.mean()) / known_scores.std().clamp(min=1e-9)).numpy()
     found = {
         "learned": pearson(learned, targets),
@@ -206,30 +206,32 @@ def cross_validate(
 
 
 def share_out(rows: Sequence[RatedPair], split: Split, parts: int, seed: int) -> list[list[int]]:
-    """Share rows out into parts that are as equal as may be, by hashes, so that their order plays no part.
+    """Split rows into parts of nearly equal size by hashes, independent of the row order.
 
     Args:
-        rows: At least as many as parts.
-        split: What stays together: the rows of a `document`, or nothing but each `example` itself.
-        parts: How many.
-        seed: Another one gives other parts.
+        rows: Rated pairs; at least as many as parts.
+        split: Unit that stays together: all rows of a `document`, or a single `example`.
+        parts: Number of parts.
+        seed: Seed of the split.
 
     Returns:
-        The rows' numbers in each part.
+        Row numbers of each part.
 
     Raises:
-        DataError: If there are fewer documents, or examples, than parts.
+        DataError: If there are fewer documents or examples than parts.
     """
     keys = [row.document if split == "document" else f"{row.document}\n{row.id}" for row in rows]
     order = sorted(set(keys), key=lambda key: hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest())
     if len(order) < parts:
-        raise DataError(f"{len(order)} {split}s cannot be shared out among {parts} parts; give more rows")
+        raise DataError(
+            f"{len(order)} {split}s cannot be split into {parts} parts; provide more rows or use fewer parts"
+        )
     part = {key: at % parts for at, key in enumerate(order)}
     return [[at for at, key in enumerate(keys) if part[key] == number] for number in range(parts)]
 
 
 def target_of(score: float, scale: Scale) -> float:
-    """Scale what people say to numbers from 0 to 1."""
+    """Return the training target of a human rating."""
     if scale.target == "max":
         return score / scale.high
     return (score - scale.low) / (scale.high - scale.low)

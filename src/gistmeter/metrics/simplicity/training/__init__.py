@@ -1,1 +1,1 @@
-"""What trains simplicity."""
+"""Training of the simplicity metric."""

@@ -1,4 +1,4 @@
-"""Frequency tables from a recipe: counted in any texts, or made from counts that others published."""
+"""Build frequency tables from a recipe: count words in texts, or import published counts."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from gistmeter.text.frequencies import SUFFIX, Frequencies, count_words, save_fr
 from gistmeter.training.recipe import check_keys
 from gistmeter.training.texts import read_rows
 
-# How the Penn Treebank writes brackets and quotation marks.
+# Penn Treebank escapes of brackets and quotation marks.
 ESCAPES = {
     "-lrb-": "(",
     "-rrb-": ")",
@@ -25,28 +25,28 @@ KEYS = ("name", "file", "texts", "language", "where", "word", "count", "zipf", "
 
 
 def train_frequencies(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
-    """Make the tables that a recipe names.
+    """Build the tables of a recipe.
 
     Args:
-        recipe: As `recipes/frequencies.toml`: `tables`, each with a `name` (simple, complex or general), a
-            `file` of rows and either `texts` (a column of texts to count in) or `word` (a column of words)
-            with `count` (a column of counts) or `zipf` (a column of Zipf values).
-        data: Folder of the files.
-        output: Where the tables go.
+        recipe: Recipe such as `recipes/frequencies.toml`: `tables`, each with a `name` (simple, complex or
+            general), a `file` of rows and either `texts` (column of texts to count) or `word` (column of
+            words) with `count` (column of counts) or `zipf` (column of Zipf values).
+        data: Folder of the input files.
+        output: Folder for the tables.
 
     Returns:
-        Of each table: its words, sentences and bytes.
+        Number of words, sentences and bytes of each table.
 
     Raises:
         UsageError: If a table of the recipe is incomplete.
-        DataError: If a file cannot be read, or has no words.
+        DataError: If a file cannot be read or contains no words.
     """
     check_keys(recipe, ("task", "tables", "notes"), "the recipe")
     figures: dict[str, float] = {}
     for wanted in recipe.get("tables", []):
         check_keys(wanted, KEYS, "tables")
         if not {"name", "file"} <= wanted.keys() or len({"texts", "word"} & wanted.keys()) != 1:
-            raise UsageError("tables: each needs a name, a file, and one of texts and word")
+            raise UsageError("tables: add a name, a file, and either texts or word to each table")
         table = _count(wanted, data) if "texts" in wanted else _copy(wanted, data)
         path = output / f"{wanted['name']}{SUFFIX}"
         save_frequencies(table, path)
@@ -54,7 +54,7 @@ def train_frequencies(recipe: Mapping[str, Any], data: Path, output: Path) -> di
         figures[f"{wanted['name']}_sentences"] = table.sentences
         figures[f"{wanted['name']}_bytes"] = path.stat().st_size
     if not figures:
-        raise UsageError("the recipe names no tables: add [[tables]]")
+        raise UsageError("the recipe has no tables; add [[tables]]")
     return figures
 
 
@@ -71,7 +71,7 @@ def _count(wanted: Mapping[str, Any], data: Path) -> Frequencies:
 
 
 def _copy(wanted: Mapping[str, Any], data: Path) -> Frequencies:
-    """Take counts over as they are; counts of one word's spellings are summed."""
+    """Import published counts; counts of different spellings of a word are summed."""
     counts: dict[str, int] = {}
     for row in read_rows(data / wanted["file"]):
         count = _occurrences(row, wanted)
@@ -80,9 +80,11 @@ def _copy(wanted: Mapping[str, Any], data: Path) -> Frequencies:
         if count and word and not re.search(r"\s", word):
             counts[word] = counts.get(word, 0) + count
     if not counts:
-        raise DataError(f"{data / wanted['file']} has no counts of words where the recipe looks for them")
+        raise DataError(
+            f"{data / wanted['file']} has no word counts in the recipe's columns; correct their names"
+        )
     tokens = sum(counts.values()) if "count" in wanted else 10**9
-    # Every sentence ends with a full stop, near enough: their number where only words were counted.
+    # Published counts have no number of sentences: estimate it by the count of the full stop.
     sentences = counts.get(str(wanted["sentences"]), 0) if "sentences" in wanted else 0
     least = wanted.get("least", 1)
     kept = {word: count for word, count in counts.items() if count >= least}

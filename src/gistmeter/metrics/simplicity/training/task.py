@@ -1,4 +1,4 @@
-"""The two tasks of the fine-tuning (section 3.3): fill masks, and tell simplified sentences."""
+"""Multi-task fine-tuning: masked language modeling and simplified-sentence identification (section 3.3)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from gistmeter.training.batches import Batches
 
 FAMILIES = ("bert", "roberta", "xlm-roberta")
 AT_ONCE = 64
-"""Texts of a validation batch."""
+"""Texts per validation batch."""
 CHOSEN, MASKED, REPLACED = 0.15, 0.8, 0.9
-"""BERT's share of tokens to predict; up to which draw of them one is masked, and up to which replaced."""
+"""BERT's masking: share of tokens to predict; upper bounds of the random number for masking and replacing."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sentence:
-    """A text to learn from.
+    """Labeled training text.
 
     Args:
-        tokens: Its tokens.
-        simple: Whether it is the simplified one (label 1).
-        source: Which file it comes from.
+        tokens: Tokens of the text.
+        simple: Whether the text is simplified (label 1).
+        source: Name of the file that contains the text.
     """
 
     tokens: Tokens
@@ -39,14 +39,14 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Batch:
-    """Sentences as tensors, all of shape (texts, longest) but `labels`, which is (texts,).
+    """Batch of sentences; tensors have the shape (texts, longest), `labels` (texts,).
 
     Args:
-        ids: As they stand.
-        attention: 1 on tokens, 0 on padding.
-        labels: 1 for simple.
-        masked: With masks.
-        chosen: True where words are to be predicted.
+        ids: Original token IDs.
+        attention: 1 for tokens, 0 for padding.
+        labels: 1 for simplified sentences, otherwise 0.
+        masked: Token IDs after masking.
+        chosen: True for tokens to predict.
     """
 
     ids: torch.Tensor
@@ -57,10 +57,10 @@ class _Batch:
 
 
 class MultiTask(torch.nn.Module):
-    """A masked language model with a second head.
+    """Masked language model with a second head that classifies sentences.
 
     Args:
-        whole: The language model, of transformers.
+        whole: Masked language model from transformers.
         layer: See `TunedEncoder`.
         layers: See `TunedEncoder`.
     """
@@ -69,7 +69,7 @@ class MultiTask(torch.nn.Module):
         super().__init__()
         self.tuned = TunedEncoder(whole.base_model, layer=layer, layers=layers)
         [self.words] = [child for name, child in whole.named_children() if name != whole.base_model_prefix]
-        # The head's table is that of the embeddings, and learns only where they do.
+        # The output embeddings are tied to the input embeddings, so both are trained or frozen together.
         self.table = whole.get_output_embeddings().weight
         self.table.requires_grad_(not layers)
 
@@ -80,27 +80,31 @@ class MultiTask(torch.nn.Module):
 
 
 def masked_model(name: str, tokenizer: Tokenizer, depth: int | None) -> Model:
-    """Load a masked language model; one that comes without its head for words gets a new one.
+    """Load a masked language model; add a new language modeling head if the model has none.
 
     Args:
-        name: As `find_model` knows it.
-        tokenizer: Its own.
-        depth: How many of its layers to keep, counted from the bottom; all by default.
+        name: Model name for `find_model`.
+        tokenizer: Tokenizer of the model.
+        depth: Number of layers to keep, counted from the bottom; all layers by default.
 
     Raises:
-        ModelNotFound: If there is no such model.
-        BadModel: If it cannot be loaded, or is of another kind.
-        UsageError: If it has fewer layers.
+        ModelNotFound: If the model cannot be found.
+        BadModel: If the model cannot be loaded, or is not a BERT, RoBERTa or XLM-R.
+        UsageError: If the model has fewer layers than `depth`.
     """
     from transformers import AutoModelForMaskedLM
 
     files = find_model(name)
     facts = read_config(files)
     if facts["model_type"] not in FAMILIES:
-        raise BadModel(f"a {facts['model_type']} cannot be tuned here; give one of: {', '.join(FAMILIES)}")
+        raise BadModel(
+            f"{name} is a {facts['model_type']}, which cannot be fine-tuned; use one of {', '.join(FAMILIES)}"
+        )
     if depth is not None and not 1 <= depth <= int(facts.get("num_hidden_layers", 0)):
-        raise UsageError(f"model.depth={depth}: {name} has {facts.get('num_hidden_layers', 'no')} layers")
-    # Plain attention: its backward pass is several times as fast on processors as the fused one.
+        raise UsageError(
+            f"model.depth={depth}: {name} has {facts.get('num_hidden_layers', 'no')} layers; use fewer"
+        )
+    # The backward pass of eager attention is several times faster on CPUs than that of fused attention.
     changes: dict[str, Any] = {"attn_implementation": "eager"}
     if depth is not None:
         changes["num_hidden_layers"] = depth
@@ -115,16 +119,15 @@ def masked_model(name: str, tokenizer: Tokenizer, depth: int | None) -> Model:
 
 
 class SimplicityTask:
-    """Loss: half that of the masked words, half that of the labels.
+    """Training task: mean of the masked language modeling loss and the classification loss.
 
     Args:
-        model: What learns.
-        training: What it learns from.
-        held_out: What it is measured on.
-        tokenizer: The model's own.
-        batch: Sentences of a step.
-        new_scale: How much faster than the encoder new weights learn.
-        seed: Of every draw.
+        model: Model to train.
+        sentences: Training sentences and validation sentences.
+        tokenizer: Tokenizer of the model.
+        batch: Sentences per step.
+        new_scale: Factor of the learning rate for new weights.
+        seed: Random seed.
     """
 
     def __init__(
@@ -142,27 +145,27 @@ class SimplicityTask:
         self.batches = Batches(len(self.training), batch, seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """Return the encoder's weights, and those of the heads."""
+        """Return the parameters of the encoder, and those of the heads."""
         named = [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
         encoder = [weight for name, weight in named if name.startswith("tuned.encoder")]
         heads = [weight for name, weight in named if not name.startswith("tuned.encoder")]
         return [{"params": encoder}, {"params": heads, "scale": self.new_scale}]
 
     def loss(self, step: int) -> torch.Tensor:
-        """Return the loss of a step's sentences; one pass, with masks, serves both tasks."""
+        """Return the loss of a batch; one forward pass over masked sentences serves both tasks."""
         some = [self.training[row] for row in self.batches.rows_of(step)]
         batch = self._batch(some, torch.Generator().manual_seed(self.seed * 7_919 + step))
         states, pooled = self.model(batch.masked, batch.attention)
         return (self._words(states, batch).mean() + self._texts(pooled, batch)[0].mean()) / 2
 
     def validate(self) -> dict[str, float]:
-        """Return the losses of held-out sentences, and how many of them are told right, by file, too."""
+        """Return losses and accuracy on the validation sentences, with the accuracy for each file."""
         words, texts, right = [], [], []
         for start in range(0, len(self.held_out), AT_ONCE):
             some = self.held_out[start : start + AT_ONCE]
             batch = self._batch(some, torch.Generator().manual_seed(self.seed + start))
             words += self._words(self.model(batch.masked, batch.attention)[0], batch).tolist()
-            # Whole sentences are told apart, as in scoring.
+            # Classification uses unmasked sentences, as in scoring.
             losses, hits = self._texts(self.model(batch.ids, batch.attention)[1], batch)
             texts += losses.tolist()
             right += hits.tolist()
@@ -183,12 +186,12 @@ class SimplicityTask:
         return _Batch(ids, attention, labels, *mask_words(ids, special, self.tokenizer, draws))
 
     def _words(self, states: torch.Tensor, batch: _Batch) -> torch.Tensor:
-        """Return the loss of each word that is to be predicted."""
+        """Return the loss of each masked token."""
         logits = self.model.words(states[batch.chosen]).float()
         return cross_entropy(logits, batch.ids[batch.chosen], reduction="none")
 
     def _texts(self, pooled: torch.Tensor, batch: _Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the loss of each label, and which are told right."""
+        """Return the classification loss of each sentence, and whether its prediction is correct."""
         logits = self.model.tuned.judge(pooled, batch.attention).float()
         losses = binary_cross_entropy_with_logits(logits, batch.labels, reduction="none")
         return losses, ((logits > 0) == (batch.labels > 0)).float()
@@ -200,16 +203,16 @@ def mask_words(
     tokenizer: Tokenizer,
     draws: torch.Generator,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Mask tokens as BERT does: of 15 %, eight in ten are masked, one becomes any other, one stays.
+    """Mask tokens as in BERT: of 15 %, 80 % are masked, 10 % are replaced by random tokens, 10 % are kept.
 
     Args:
-        ids: Shape (texts, longest).
-        special: True on what is not masked: special tokens and padding, same shape.
-        tokenizer: Gives the mask and the number of tokens.
-        draws: Decides which.
+        ids: Token IDs, shape (texts, longest).
+        special: True for special tokens and padding, which are never masked, same shape.
+        tokenizer: Tokenizer of the model.
+        draws: Random number generator.
 
     Returns:
-        The changed ids, and where words are to be predicted: at least one, same shape.
+        Changed token IDs, and a mask of the tokens to predict (at least one), both of the same shape.
     """
     chance = torch.rand(ids.shape, generator=draws).to(ids.device).masked_fill(special, 1.0)
     chosen = ((chance < CHOSEN) | (chance == chance.min())) & ~special

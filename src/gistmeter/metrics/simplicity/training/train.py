@@ -1,4 +1,4 @@
-"""The fine-tuning of section 3.3: an encoder learns to tell simplified sentences from original ones."""
+"""Fine-tune an encoder to identify simplified sentences (section 3.3)."""
 
 import random
 import re
@@ -24,19 +24,19 @@ from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import TextPair, read_pairs
 
 SHORTEST = 4
-"""Words of a sentence that is cut out of a document; headings and broken sentences have fewer."""
+"""Minimum number of words of a sentence from a document; excludes headings and fragments."""
 _ESCAPE = re.compile("|".join(map(re.escape, ESCAPES)), re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceData:
-    """The `data` part of a recipe, `folder` and `sets` aside.
+    """Section `data` of a recipe, without `folder` and `sets`.
 
     Args:
-        parts: One part in so many of the sources is held out, with all that was written from them.
-        batch: Sentences of a step.
-        window: Most tokens of a sentence; its end is cut off.
-        validation: Most sentences that a validation looks at, drawn once; 0 for all that are held out.
+        parts: Number of parts; one part of the sources is held out, with all texts written from them.
+        batch: Sentences per step.
+        window: Maximum number of tokens of a sentence; longer sentences are truncated.
+        validation: Maximum number of validation sentences, drawn once; 0 for all held-out sentences.
     """
 
     parts: int = 10
@@ -52,14 +52,15 @@ class SentenceData:
 
 @dataclass(frozen=True, slots=True)
 class EncoderModel:
-    """The `model` part of a recipe.
+    """Section `model` of a recipe.
 
     Args:
-        name: The encoder, as `find_model` knows it.
-        layer: Whose states the sentence vector is the mean of, and the highest that is saved.
-        depth: The layer that fills the masks; by default the last one of the model.
-        layers: How many layers up to `layer` learn, and all above; 0 for every weight.
-        new_scale: How much faster than the encoder new weights learn.
+        name: Encoder name for `find_model`.
+        layer: Layer whose mean state is the sentence vector; the highest layer that is saved.
+        depth: Layer that predicts masked tokens; by default the last layer of the model.
+        layers: Number of layers up to `layer` that are trained, together with all layers above; 0 trains all
+            weights.
+        new_scale: Factor of the learning rate for new weights.
     """
 
     name: str
@@ -70,29 +71,27 @@ class EncoderModel:
 
 
 def train_simplicity(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Teach an encoder to fill masks and to tell simplified sentences, half and half.
+    """Fine-tune an encoder on masked language modeling and simplified-sentence identification.
 
     Args:
-        recipe: As `recipes/simplicity-mini.toml`. `sentences = true` in one of its `data.sets` says that
-            source and candidate are documents, to be cut into sentences.
-        data: Folder of the pairs.
-        output: Folder of the training; the model goes into `model` there.
+        recipe: Recipe such as `recipes/simplicity-mini.toml`. `sentences = true` in one of its `data.sets`
+            means that source and candidate are documents, which are split into sentences.
+        data: Folder of the training pairs.
+        output: Output folder; the trained model goes into its folder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the validation at which the weights were kept, and how many sentences there were.
+        Metrics of the best validation, and the numbers of training and validation sentences.
 
     Raises:
-        UsageError: If the recipe is not as it should be.
-        DataError: If the files are not.
-        ModelError: If the encoder cannot be loaded, or is neither a BERT nor a RoBERTa.
+        UsageError: If the recipe is incomplete or invalid.
+        DataError: If the files are missing or invalid.
+        ModelError: If the encoder cannot be loaded, or is not a BERT, RoBERTa or XLM-R.
     """
     given = {name: value for name, value in recipe.data.items() if name not in ("folder", "sets")}
     chosen = options_from(SentenceData, given)
     if not {"name", "layer"} <= recipe.model.keys() or not recipe.data.get("sets"):
-        raise UsageError(
-            f"{recipe.name}: the recipe needs name and layer in [model] and file in [[data.sets]]"
-        )
+        raise UsageError(f"{recipe.name}: add name and layer to [model], and file to [[data.sets]]")
     wanted = options_from(EncoderModel, recipe.model)
     seed = recipe.training.seed
     torch.manual_seed(seed)
@@ -122,25 +121,25 @@ def train_simplicity(recipe: Recipe, data: Path, output: Path, *, progress: bool
 
 
 Labelled = tuple[str, bool, str]
-"""A text, whether it is the simplified one, and the file that it comes from."""
+"""Text, whether it is simplified, and the name of its file."""
 
 
 def read_labelled(
     folder: Path, sets: Sequence[Mapping[str, Any]], parts: int, seed: int
 ) -> tuple[list[Labelled], list[Labelled]]:
-    """Read the sentences of pairs, as many of either label, and hold a part of the pairs out.
+    """Read the sentences of pairs, balanced over both labels, and hold out a part of the pairs.
 
     Args:
-        folder: Where the files are.
-        sets: As `read_pairs` takes them, each also with `sentences`.
-        parts: One part in so many is held out.
-        seed: Decides which sentences of the longer document are taken.
+        folder: Folder of the files.
+        sets: Data sets as for `read_pairs`, each optionally with `sentences`.
+        parts: Number of parts; one of them is held out.
+        seed: Seed for sampling sentences of the longer document.
 
     Returns:
-        Those to train on, and those that are held out.
+        Training sentences and validation sentences.
 
     Raises:
-        DataError: If a file is missing, or no sentence is left on one of the sides.
+        DataError: If a file is missing, or there are no training or no validation sentences.
     """
     found: tuple[list[Labelled], list[Labelled]] = ([], [])
     for chosen in sets:
@@ -148,7 +147,9 @@ def read_labelled(
         for side, pairs in zip(found, read_pairs(folder, [chosen], parts=parts), strict=True):
             side.extend(_labelled(pairs, name, seed, cut=bool(chosen.get("sentences"))))
     if not all(found):
-        raise DataError("no pair is left to train on or to hold out; give more, or change data.parts")
+        raise DataError(
+            "no pair is left for training or validation; provide more pairs, or change data.parts"
+        )
     return found
 
 
@@ -157,7 +158,7 @@ def _labelled(pairs: Iterable[TextPair], name: str, seed: int, *, cut: bool) -> 
         sides = [[_plain(text)] for text in (pair.source, pair.candidate)]
         if cut:
             sides = [list(_sentences(texts[0])) for texts in sides]
-        both = set(sides[0]) & set(sides[1])  # nobody can tell which side these come from
+        both = set(sides[0]) & set(sides[1])  # sentences on both sides have no clear label
         sides = [[text for text in dict.fromkeys(texts) if text not in both] for texts in sides]
         number = min(map(len, sides))
         draw = random.Random(f"{seed}/{pair.source}")
@@ -172,7 +173,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Write brackets and quotation marks as people do."""
+    """Replace Penn Treebank escapes by brackets and quotation marks."""
     return _ESCAPE.sub(lambda match: ESCAPES[match[0].lower()], text)
 
 

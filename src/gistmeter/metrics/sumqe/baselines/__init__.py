@@ -1,8 +1,8 @@
-"""The baselines of SUM-QE (section 4.2): metrics like any other, scored through `gistmeter.evaluate`.
+"""Baselines of SUM-QE (section 4.2), with the same interface as other metrics.
 
-`BestRouge`, `Perplexity` and `NextSentence` learn one thing at most, on training rows alone: which version,
-or how many tokens. The BiGRU is a regressor with another encoder: `gistmeter train` with `encoder = "bigru"`,
-then `gistmeter score sumqe --model FOLDER`.
+`BestRouge` and `Perplexity` have one parameter each, selected on training rows: the ROUGE version, and the
+number of tokens. `NextSentence` has none. The BiGRU baseline is a regressor with another encoder: train it
+with `encoder = "bigru"`, then use `gistmeter score sumqe --model FOLDER`.
 """
 
 from gistmeter.metrics.sumqe.baselines.next_sentence import NextSentence

@@ -1,4 +1,4 @@
-"""Sentence-level perplexity by next-sentence prediction (SUM-QE, section 4.2, equation 5)."""
+"""Sentence-level perplexity from next-sentence prediction (SUM-QE, section 4.2, equation 5)."""
 
 import math
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class NextSentence:
-    """How well each sentence follows the one before it.
+    """Mean log-probability that each sentence follows the previous one.
 
     Args:
-        model: BERT with the head that it was pretrained with.
+        model: BERT with its pretrained next-sentence head.
     """
 
     model: "NextSentenceModel"
@@ -31,13 +31,13 @@ class NextSentence:
 
     @property
     def signature(self) -> Signature:
-        """The model and the splitter decide the number."""
+        """Model and sentence splitter: everything that determines the score."""
         return Signature.of("next_sentence", version=1, model=self.model.identity, splitter=SPLITTER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Give each candidate Σ log2 p(s_i | s_(i-1)) / n; `perplexity`, H of equation 5, is a part.
+        """Score each candidate by Σ log2 p(s_i | s_(i-1)) / n.
 
-        A text of one sentence has no pair, and 0.
+        The component `perplexity` is H of equation 5. A text of one sentence scores 0.
         """
         return score_sound(examples, self.needs, self._score)
 

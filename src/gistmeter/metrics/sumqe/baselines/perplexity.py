@@ -1,4 +1,4 @@
-"""Perplexity over the k worst tokens, as an estimate of grammaticality (SUM-QE, section 4.2)."""
+"""Perplexity of the k least probable tokens, as an estimate of grammaticality (SUM-QE, section 4.2)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,19 +16,19 @@ from gistmeter.models.fill.protocol import Filler, Query
 
 FloatArray = NDArray[np.float64]
 Log2 = Callable[[Sequence[str]], list[FloatArray]]
-"""Gives log2 of the probability of each token of each text."""
+"""Function that returns the log2 probabilities of the tokens of each text."""
 LEAST = 2.0**-126
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 @dataclass(frozen=True, slots=True)
 class Perplexity:
-    """How improbable a language model finds the worst tokens of a text.
+    """Mean log-probability of the least probable tokens of a text.
 
     Args:
         log2: `TokenModel.log2` of GPT-2 or of a masked model, or `masked_log2` of a filler.
-        identity: Of the model, and how it is asked.
-        worst: k: how many tokens count, those of lowest probability; 0 for all.
+        identity: Name of the model and the method, for signatures.
+        worst: Number k of least probable tokens; 0 for all tokens.
     """
 
     log2: Log2 = field(repr=False)
@@ -40,11 +40,11 @@ class Perplexity:
 
     @property
     def signature(self) -> Signature:
-        """The model and k decide the number."""
+        """Model and k: everything that determines the score."""
         return Signature.of("perplexity", version=1, model=self.identity, worst=self.worst or "all")
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Give each candidate the mean log2 probability of its worst tokens; `perplexity` is a part."""
+        """Score each candidate by the mean log2 probability of its worst tokens, with its perplexity."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -60,7 +60,7 @@ class Perplexity:
 
 
 def worst_mean(tokens: FloatArray, worst: int) -> float:
-    """Return the mean log2 probability of the k worst tokens; perplexity is 2 to the power of its negative.
+    """Return the mean log2 probability m of the k worst tokens; the perplexity is 2^(-m).
 
     >>> worst_mean(np.array([-1.0, -6.0, -2.0]), 2), worst_mean(np.array([-1.0, -3.0]), 0)
     (-4.0, -2.0)
@@ -69,27 +69,27 @@ def worst_mean(tokens: FloatArray, worst: int) -> float:
 
 
 def best_k(tokens: Sequence[FloatArray], people: Sequence[float], choices: Sequence[int] = KS) -> int:
-    """Return the k whose scores correlate best with people, on training rows.
+    """Return the k with the highest Pearson correlation with human ratings, on training rows.
 
     Args:
-        tokens: log2 probabilities of each text's tokens, at least one each.
-        people: What people say of each.
-        choices: The k to choose from.
+        tokens: log2 probabilities of the tokens of each text; at least one per text.
+        people: Human rating of each text.
+        choices: Values of k to choose from.
     """
     found = [pearson([worst_mean(one, k) for one in tokens], people) for k in choices]
     return choices[int(np.argmax(np.nan_to_num(found, nan=-np.inf)))]
 
 
 def masked_log2(filler: Filler, apart: int = 0) -> Log2:
-    """Mask each token of a text and ask a filler for it, without any other text beside.
+    """Return a function that masks each token of a text and returns its log2 probability.
 
     Args:
-        filler: A masked language model, or the project's own.
-        apart: How many tokens lie between two that are masked in one sequence; 0 masks each by itself, as
-            the paper says. (The authors' code masks nothing: that is `TokenModel` with `unmasked`.)
+        filler: Masked language model, or the filler that ships.
+        apart: Number of tokens between two masks in one sequence; 0 masks one token per sequence, as in the
+            paper. (The authors' code masks no token; for this, use `TokenModel` with `unmasked`.)
 
     Returns:
-        What `Perplexity` takes. Long texts are read in stretches that fit into the model's window.
+        Function for `Perplexity.log2`. Long texts are split into chunks that fit into the model's window.
     """
 
     def log2(texts: Sequence[str]) -> list[FloatArray]:
@@ -97,7 +97,7 @@ def masked_log2(filler: Filler, apart: int = 0) -> Log2:
         tokens = [one.ids for one in filler.tokenize(texts)]
         found = [np.zeros(len(ids)) for ids in tokens]
         queries: list[Query] = []
-        owners: list[FloatArray] = []  # of each query, the part of `found` that its stretch fills
+        owners: list[FloatArray] = []  # for each query, the view of `found` to fill
         for ids, own in zip(tokens, found, strict=True):
             for start in range(0, len(ids), room):
                 new = _masked(ids[start : start + room], apart)
@@ -112,7 +112,7 @@ def masked_log2(filler: Filler, apart: int = 0) -> Log2:
 
 
 def _masked(ids: tuple[int, ...], apart: int) -> list[Query]:
-    """Mask every token of a stretch once."""
+    """Return queries that mask each token of a chunk once."""
     step = apart + 1 if apart else len(ids)
     return [
         Query(ids, tuple((at, at + 1) for at in range(first, len(ids), step)), context_first=False)

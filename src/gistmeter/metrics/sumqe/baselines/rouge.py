@@ -1,4 +1,4 @@
-"""The ROUGE version that agrees best with people (SUM-QE, section 4.2, BEST-ROUGE)."""
+"""ROUGE in the version with the highest correlation with human ratings (BEST-ROUGE, section 4.2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ VERSIONS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class BestRouge:
-    """One version of ROUGE, against references, of which the best counts.
+    """One version of ROUGE; with several references, the best one counts.
 
     Args:
-        version: One of `VERSIONS`, chosen by `best_version` on training rows.
+        version: One of `VERSIONS`, selected by `best_version` on training rows.
     """
 
     version: str = "rouge2-recall"
@@ -33,11 +33,11 @@ class BestRouge:
 
     @property
     def signature(self) -> Signature:
-        """The version decides the number."""
+        """ROUGE version: everything that determines the score."""
         return Signature.of("best_rouge", version=1, rouge=self.version)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Give each candidate its ROUGE, from 0 to 1."""
+        """Score each candidate with ROUGE, from 0 to 1."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
@@ -45,7 +45,7 @@ class BestRouge:
 
 
 def rouge_versions(example: Example) -> dict[str, float]:
-    """Return every version of ROUGE for an example with references."""
+    """Return all versions of ROUGE for an example with references."""
     from rouge_score.rouge_scorer import RougeScorer
 
     found = {}
@@ -59,11 +59,11 @@ def rouge_versions(example: Example) -> dict[str, float]:
 
 
 def best_version(scores: Sequence[Mapping[str, float]], people: Sequence[float]) -> str:
-    """Return the version that correlates best with people, on training rows.
+    """Return the version with the highest Pearson correlation with human ratings, on training rows.
 
     Args:
-        scores: From `rouge_versions`.
-        people: What people say of each.
+        scores: Results of `rouge_versions` for each text.
+        people: Human rating of each text.
     """
     found = [pearson([one[version] for one in scores], people) for version in VERSIONS]
     return VERSIONS[int(np.argmax(np.nan_to_num(found, nan=-np.inf)))]

@@ -1,1 +1,1 @@
-"""What trains sumqe."""
+"""Training of SUM-QE."""

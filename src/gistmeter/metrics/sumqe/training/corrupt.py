@@ -1,6 +1,6 @@
-"""Texts made worse in one quality on purpose, by a dose from 0 (as it was) to 4.
+"""Corrupt one quality of a text by a dose from 0 (unchanged) to 4, for synthetic labels.
 
-Sentences are strings; what is random follows from the generator alone.
+Sentences are strings. All random choices use the given generator.
 """
 
 import random
@@ -12,21 +12,21 @@ from gistmeter.metrics.sumqe.training.corrupt_words import Mention, broken, pron
 
 DOSES = 4
 SHARES = (0.0, 0.2, 0.45, 0.7, 1.0)
-"""Which share of what can be broken is broken at each dose."""
+"""Share of the possible corruptions at each dose."""
 WORDS = 6
-"""At the highest dose, one mistake in so many words."""
+"""Words per grammatical error at the highest dose."""
 STAMMER = 0.5
-"""A few words said twice are as bad as this share of a sentence."""
+"""Damage of a repeated phrase, in repeated sentences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A clean text.
+    """Clean text.
 
     Args:
-        document: Names what it was taken from.
-        sentences: In order.
-        mentions: Of each sentence, what could be said by a pronoun.
+        document: ID of the document that the text comes from.
+        sentences: Sentences in order.
+        mentions: For each sentence, the phrases that a pronoun can replace.
     """
 
     document: str
@@ -35,16 +35,17 @@ class Base:
 
 
 Others = Callable[[random.Random], str]
-"""Draws a sentence of another document."""
+"""Function that returns a random sentence of another document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """What became of a text.
+    """Corrupted text.
 
     Args:
-        sentences: In order.
-        share: How much of what can be broken is, from 0 to 1: short texts cannot be broken a little.
+        sentences: Sentences in order.
+        share: Share of the possible corruptions that was applied, from 0 to 1. In short texts it can exceed
+            the share of the dose.
     """
 
     sentences: list[str]
@@ -52,17 +53,17 @@ class Broken:
 
 
 def corrupt(base: Base, quality: str, dose: int, others: Others, rng: random.Random) -> Broken | None:
-    """Break one quality of a text.
+    """Corrupt one quality of a text.
 
     Args:
-        base: The text.
+        base: Clean text.
         quality: One of `QUALITIES`.
-        dose: From 0 to `DOSES`.
-        others: Draws a sentence of another document.
-        rng: Decides everything.
+        dose: Dose from 0 to `DOSES`.
+        others: Function that returns a sentence of another document.
+        rng: Random number generator.
 
     Returns:
-        What became of it; None if it is too short for this, or has nothing to break.
+        Corrupted text; None if the text is too short, or contains nothing to corrupt.
     """
     sentences, share = list(base.sentences), SHARES[dose]
     if dose == 0:
@@ -81,7 +82,7 @@ def corrupt(base: Base, quality: str, dose: int, others: Others, rng: random.Ran
 
 
 def ungrammatical(sentences: Sequence[str], share: float, rng: random.Random) -> Broken:
-    """Break words: order, agreement, missing and doubled words, sentences cut short (Q1)."""
+    """Insert errors: word order, agreement, missing or doubled words, truncated sentences (Q1)."""
     found = list(sentences)
     most = sum(len(sentence.split()) for sentence in found) / WORDS
     count = max(1, round(share * most))
@@ -92,7 +93,7 @@ def ungrammatical(sentences: Sequence[str], share: float, rng: random.Random) ->
 
 
 def repeated(sentences: Sequence[str], share: float, rng: random.Random) -> Broken:
-    """Say sentences again, word for word or nearly; or stammer within them (Q2)."""
+    """Repeat sentences, exactly or approximately, or phrases within them (Q2)."""
     found = list(sentences)
     keep_length = len(found) > 2 and rng.random() < 0.5
     damage = 0.0
@@ -112,7 +113,7 @@ def repeated(sentences: Sequence[str], share: float, rng: random.Random) -> Brok
 
 
 def nearly(sentence: str, rng: random.Random) -> str:
-    """Leave out a few words, not the first and the last, so that the sentence says nearly the same."""
+    """Remove a few inner words, for an approximate repetition of a sentence."""
     words = sentence.split()
     if len(words) < 6:
         return sentence
@@ -122,7 +123,7 @@ def nearly(sentence: str, rng: random.Random) -> str:
 
 
 def unclear(base: Base, share: float, rng: random.Random) -> Broken | None:
-    """Turn names and noun phrases into pronouns, the first mentions first (Q3)."""
+    """Replace names and noun phrases by pronouns, preferably at early mentions (Q3)."""
     places = [(at, mention) for at, some in enumerate(base.mentions) for mention in some]
     if not places:
         return None
@@ -135,13 +136,13 @@ def unclear(base: Base, share: float, rng: random.Random) -> Broken | None:
         for mention in sorted((one for where, one in chosen if where == at), reverse=True):
             said = pronoun_for(said, mention, rng)
         found.append(said)
-    # What the rest refers to may also stand in a sentence that is gone.
+    # Removing the first sentence can also remove antecedents.
     cut = len(found) > 2 and rng.random() < share / 2
     return Broken(found[1:] if cut else found, count / len(places))
 
 
 def unfocused(sentences: Sequence[str], share: float, others: Others, rng: random.Random) -> Broken | None:
-    """Bring in sentences of other documents, in the place of some or between them (Q4)."""
+    """Replace sentences by sentences of other documents, or insert such sentences (Q4)."""
     if len(sentences) < 2:
         return None
     found = list(sentences)
@@ -156,7 +157,7 @@ def unfocused(sentences: Sequence[str], share: float, others: Others, rng: rando
 
 
 def shuffled(sentences: Sequence[str], share: float, rng: random.Random) -> Broken | None:
-    """Move sentences to places that are not theirs (Q5)."""
+    """Permute sentences (Q5)."""
     if len(sentences) < 3:
         return None
     places = rng.sample(range(len(sentences)), max(2, round(share * len(sentences))))
@@ -167,7 +168,7 @@ def shuffled(sentences: Sequence[str], share: float, rng: random.Random) -> Brok
 
 
 def system_style(text: str) -> str:
-    """Write a text as most summarisation systems do: in lower case, a space before every mark.
+    """Format a text like the output of older summarization systems: lower case, separated punctuation.
 
     >>> system_style("It wasn't Mr. Li's (old) boat, he said.")
     "it was n't mr. li 's -lrb- old -rrb- boat , he said ."

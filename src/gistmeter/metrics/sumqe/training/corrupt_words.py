@@ -1,4 +1,4 @@
-"""What can go wrong with the words of one sentence."""
+"""Corrupt the words of a single sentence."""
 
 import random
 import re
@@ -36,12 +36,12 @@ MARK = re.compile(r"[\s.!?…\"'”’)]*\Z")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mention:
-    """What a pronoun could stand for.
+    """Phrase that a pronoun can replace.
 
     Args:
         start: First character in its sentence.
-        end: One past the last.
-        name: Whether it is a name.
+        end: One past the last character.
+        name: Whether the phrase is a name.
     """
 
     start: int
@@ -50,14 +50,16 @@ class Mention:
 
 
 def mentions_of(sentence: str) -> tuple[Mention, ...]:
-    """Find names and noun phrases that a pronoun could stand for without breaking the grammar.
+    """Find names and noun phrases that a pronoun can replace without a grammatical error.
 
     >>> [mention.start for mention in mentions_of("In May the old bridge was closed, said Ann Lee.")]
     [7, 39]
     """
     found = [Mention(*place.span(), name=False) for place in PHRASE.finditer(sentence)]
     for place in NAME.finditer(sentence):
-        first = place.start() == 0 and " " not in place[0]  # it may be any word
+        first = (
+            place.start() == 0 and " " not in place[0]
+        )  # the first word of a sentence is always capitalized
         if not first and not sentence[: place.start()].lower().endswith((" the ", " a ", " an ")):
             found.append(Mention(*place.span(), name=True))
     apart: list[Mention] = []
@@ -68,7 +70,7 @@ def mentions_of(sentence: str) -> tuple[Mention, ...]:
 
 
 def broken(sentence: str, rng: random.Random) -> str:
-    """Make one mistake in a sentence: what people stumble over in system output."""
+    """Insert one error into a sentence, of a kind that occurs in system output."""
     mark = MARK.search(sentence)
     end = mark.start() if mark else len(sentence)
     words, tail = sentence[:end].split(), sentence[end:]
@@ -98,7 +100,7 @@ def broken(sentence: str, rng: random.Random) -> str:
 
 
 def stammered(sentence: str, rng: random.Random) -> str:
-    """Say a run of words twice."""
+    """Repeat a phrase of a sentence."""
     words = sentence.split()
     size = rng.randint(min(2, len(words)), max(1, min(7, len(words) // 2)) + 1)
     start = rng.randint(0, max(0, len(words) - size))
@@ -108,7 +110,7 @@ def stammered(sentence: str, rng: random.Random) -> str:
 
 
 def pronoun_for(sentence: str, mention: Mention, rng: random.Random) -> str:
-    """Put a pronoun where a name or a noun phrase stood."""
+    """Replace a name or a noun phrase by a pronoun."""
     before, after = sentence[: mention.start], sentence[mention.end :]
     forms = rng.choice(PERSONS if mention.name else THINGS)
     previous = before.split()[-1:]
@@ -122,7 +124,7 @@ def pronoun_for(sentence: str, mention: Mention, rng: random.Random) -> str:
 
 
 def _one_of(words: list[str], wanted: Callable[[str], bool], rng: random.Random) -> int:
-    """Return the place of a word that is wanted, or of any if there is none."""
+    """Return the index of a random word that meets the condition, or of any word if none does."""
     return rng.choice([at for at, word in enumerate(words) if wanted(word)] or range(len(words)))
 
 

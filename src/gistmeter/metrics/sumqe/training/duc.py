@@ -1,12 +1,12 @@
-"""DUC 2005, 2006 and 2007 as NIST gives them out, for people who hold the licence (SUM-QE, section 3).
+"""Read DUC 2005, 2006 and 2007 in the layout of NIST's distribution (SUM-QE, section 3).
 
-What is read, anywhere below the folder of a year, is
+The data requires an agreement with NIST. The following files are read from any folder below the year:
 
-* the summaries of systems: files called `DOCSET.M.LENGTH.SELECTOR.PEER`, such as `D0601A.M.250.A.1`;
-* `linguistic_quality.table`: lines of the docset, two columns that are not used, the peer, the number of the
-  question (1 to 5) and the score (1 to 5), under a heading of a few lines.
+* System summaries: files named `DOCSET.M.LENGTH.SELECTOR.PEER`, such as `D0601A.M.250.A.1`.
+* `linguistic_quality.table`: after a heading, lines with the docset, two unused columns, the peer, the number
+  of the question (1 to 5), and the score (1 to 5).
 
-This is the layout that the readers of SumQE (nlpaueb) and SacreROUGE read; nobody here has seen the files.
+The layout follows the readers of SumQE (nlpaueb) and SacreROUGE and was not tested on the original files.
 """
 
 import re
@@ -25,13 +25,13 @@ LINE = re.compile(r"([Dd]\d+\w*)\s+\S+\s+\S+\s+(\w+)\s+([1-5])\s+(\S+)")
 
 @dataclass(frozen=True, slots=True)
 class DucSummary:
-    """A summary that a system wrote and people rated.
+    """System summary with human ratings.
 
     Args:
-        docset: The cluster of documents that it is about, in capitals.
-        peer: The system's number.
-        text: With the line breaks of the file.
-        scores: Quality → 1 to 5.
+        docset: ID of the document cluster, in upper case.
+        peer: Number of the system.
+        text: Text of the summary, with the line breaks of the file.
+        scores: Ratings from 1 to 5 by quality.
     """
 
     docset: str
@@ -43,21 +43,22 @@ class DucSummary:
 def read_duc(folder: Path) -> list[DucSummary]:
     """Read the rated summaries of one year.
 
-    Summaries that people wrote (their peers are letters) are left out, as in the paper, and so are empty
-    ones, of which there is nothing to rate.
+    Human summaries (peers that are letters) are skipped, as in the paper, and so are empty summaries.
 
     Raises:
         DataError: If the table or the summaries are missing, or a score has no summary.
     """
     tables = sorted(path for path in folder.rglob("*") if path.name.lower() == TABLE)
     if not tables:
-        raise DataError(f"{folder} holds no {TABLE}; unpack NIST's results of one year there")
+        raise DataError(f"{folder} contains no {TABLE}; unpack NIST's results of one year there")
     texts = _summaries(folder)
     scores = _scores(tables[0])
     lost = sorted(scores.keys() - texts.keys())
     if not texts or lost:
         example = ".M.250.A.".join(lost[0] if lost else ("D0601A", "1"))
-        raise DataError(f"{folder} lacks the summary {example} that {tables[0].name} rates")
+        raise DataError(
+            f"{folder} lacks the summary {example}, which {tables[0].name} rates; unpack all summaries there"
+        )
     return [
         DucSummary(docset, peer, texts[docset, peer], scores[docset, peer])
         for docset, peer in sorted(scores, key=lambda key: (key[0], int(key[1])))
@@ -73,7 +74,7 @@ def _summaries(folder: Path) -> dict[tuple[str, str], str]:
             key = (name[1].upper(), str(int(name[2])))
             text = path.read_bytes().decode("latin-1").strip()
             if found.setdefault(key, text) != text:
-                raise DataError(f"{path} differs from another file of the same name; keep one of them")
+                raise DataError(f"{path} differs from another file of the same name; delete one of them")
     return found
 
 
@@ -83,7 +84,7 @@ def _scores(path: Path) -> dict[tuple[str, str], dict[str, float]]:
         if peer.isdigit():
             found[docset.upper(), str(int(peer))][QUALITIES[int(question) - 1]] = score
     if not found:
-        raise DataError(f"{path} has no line such as: D0601A M 250 1 1 4")
+        raise DataError(f"{path} has no line like: D0601A M 250 1 1 4; use NIST's original file")
     return dict(found)
 
 

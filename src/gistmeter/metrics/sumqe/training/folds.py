@@ -1,4 +1,4 @@
-"""Folds: what is held out in turn, and how well it was rated."""
+"""Cross-validation folds, and correlations of their predictions with human ratings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from gistmeter.metrics.sumqe.training.rows import Rated, split
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """A part of the rows.
+    """Cross-validation fold.
 
     Args:
-        name: Of its folder.
-        rest: What is learned from.
-        held: What is scored.
+        name: Name of the fold's folder.
+        rest: Training rows.
+        held: Held-out rows.
     """
 
     name: str
@@ -27,18 +27,18 @@ class Fold:
 
 
 def folds_of(rated: Sequence[Rated], kind: str, seed: int) -> list[Fold]:
-    """Cut rows into folds.
+    """Split rows into folds.
 
-    A row whose text lies within a held-out one, as sentences that were rated by themselves do, is not
-    learned from.
+    A row whose text is contained in a held-out text, such as a single sentence of it, is excluded from
+    training.
 
     Args:
         rated: All rows.
-        kind: `sets` for one fold a data set, or how many parts of the documents.
-        seed: Another one gives other parts.
+        kind: `sets` for one fold per data set, or the number of parts of the documents.
+        seed: Seed of the split.
 
     Raises:
-        DataError: If a fold would be empty, or leave nothing to learn from.
+        DataError: If a fold has no training rows or no held-out rows.
     """
     names = list(dict.fromkeys(row.set for row in rated))
     if kind == "sets":
@@ -53,16 +53,18 @@ def folds_of(rated: Sequence[Rated], kind: str, seed: int) -> list[Fold]:
         all_held = "\n".join(_bare(row.text) for row in held)
         rest = [row for row in others if _bare(row.text) not in all_held]
         if not rest or not held:
-            raise DataError(f"fold {name} leaves {len(rest)} rows to learn from and {len(held)} to score")
+            raise DataError(
+                f"fold {name} has {len(rest)} rows for training and {len(held)} held out; provide more rows"
+            )
         folds.append(Fold(f"fold-{name}", rest, held))
     return folds
 
 
 def fold_figures(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return Pearson's r with people for each set and quality, over rows and over the systems' means.
+    """Return the Pearson correlation with human ratings for each set and quality, over rows and system means.
 
     Args:
-        lines: As in `predictions.jsonl`.
+        lines: Lines of `predictions.jsonl`.
     """
     figures: dict[str, float] = {}
     for name in dict.fromkeys(line["set"] for line in lines):

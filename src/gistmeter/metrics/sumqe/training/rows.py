@@ -1,4 +1,4 @@
-"""Rated texts: what people, or a corruption, say of each quality, from 0 for bad to 1 for good."""
+"""Read texts with human ratings, on a scale from 0 (bad) to 1 (good) for each quality."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,15 +15,15 @@ from gistmeter.training.texts import part_of, read_rows
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """A text and what is known of its qualities.
+    """Text with human or synthetic labels.
 
     Args:
-        text: To be rated.
-        labels: Quality → 0 (bad) to 1 (good); one that is not known is missing.
-        set: Names the data set it is from.
-        document: What it is about; rows of one document stay together.
-        system: What produced it, if known.
-        repeat: How often it comes in an epoch.
+        text: Text to rate.
+        labels: Labels from 0 (bad) to 1 (good) by quality; unknown qualities are missing.
+        set: Name of the data set.
+        document: ID of the document; rows of one document stay in the same split.
+        system: System that produced the text; empty if unknown.
+        repeat: Occurrences per epoch.
     """
 
     text: str
@@ -36,16 +36,16 @@ class Rated:
 
 @dataclass(frozen=True, slots=True)
 class RatedSet:
-    """A data set that people rated.
+    """Data set with human ratings; set either `file` or `duc`.
 
     Args:
-        name: What figures call it.
-        file: Rows with `candidate` and `scores`; or
-        duc: the folder of one year of DUC, as NIST gives it out.
-        low: The worst that people could say.
-        high: The best.
-        repeat: How often each row comes in an epoch.
-        scores: Name in the rows' scores → quality.
+        name: Name of the data set in reported metrics.
+        file: File of rows with `candidate` and `scores`.
+        duc: Folder of one year of DUC, in the layout of NIST's distribution.
+        low: Lowest possible rating.
+        high: Highest possible rating.
+        repeat: Occurrences of each row per epoch.
+        scores: Quality by name in the rows' `scores`.
     """
 
     name: str
@@ -58,27 +58,29 @@ class RatedSet:
 
 
 def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
-    """Read a data set, its labels on the scale of training.
+    """Read a data set, with labels scaled to 0..1.
 
     Args:
-        folder: Where the files are.
-        given: See `RatedSet`.
+        folder: Folder of the files.
+        given: Description of the data set; see `RatedSet`.
 
     Raises:
-        UsageError: If it is not described as it should be.
-        DataError: If its files are not as they should be.
+        UsageError: If the description is incomplete or invalid.
+        DataError: If a file is missing or invalid.
     """
     plain = {name: value for name, value in given.items() if name != "scores"}
     some = options_from(RatedSet, plain) if "name" in plain else RatedSet("")
     scores = dict(given.get("scores", {}))
     if not some.name or bool(some.file) == bool(some.duc) or some.high <= some.low or some.repeat < 1:
         raise UsageError(
-            "a set in data.sets needs a name, either file or duc, high above low, and repeat at least 1"
+            "data.sets: give each set a name, either file or duc, high above low, and repeat at least 1"
         )
     unknown = sorted(set(scores.values()) - set(QUALITIES))
     if unknown or (some.file and not scores):
         known = ", ".join(QUALITIES)
-        raise UsageError(f"{some.name}: scores must name qualities, as {{ fluency = … }}: {known}")
+        raise UsageError(
+            f"{some.name}: scores must map names to qualities, such as {{ fluency = … }}; use {known}"
+        )
     if some.duc:
         rows = [
             Rated(
@@ -94,7 +96,9 @@ def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
     else:
         rows = _file_rows(folder / some.file, some, scores)
     if not rows:
-        raise DataError(f"{some.name}: no row has a number for any of {', '.join(scores) or 'the five'}")
+        raise DataError(
+            f"{some.name}: no row has a number for {', '.join(scores) or 'any quality'}; add ratings"
+        )
     return rows
 
 
@@ -103,7 +107,7 @@ def _file_rows(path: Path, some: RatedSet, scores: Mapping[str, str]) -> list[Ra
     for number, row in enumerate(read_rows(path), 1):
         text = row.get("candidate")
         if not isinstance(text, str):
-            raise DataError(f"{path}, row {number}: needs a candidate, a text")
+            raise DataError(f"{path}, row {number}: candidate must be a text; add or correct it")
         given = row.get("scores")
         known = given if isinstance(given, dict) else {}
         labels = {q: _share(known[name], some) for name, q in scores.items() if _is_number(known.get(name))}
@@ -114,31 +118,34 @@ def _file_rows(path: Path, some: RatedSet, scores: Mapping[str, str]) -> list[Ra
 
 
 def split(rows: Sequence[Rated], parts: int, seed: int, number: int = 0) -> tuple[list[Rated], list[Rated]]:
-    """Hold one part in so many of the documents out, by a hash of each.
+    """Hold out one part of the documents, selected by a hash.
 
     Args:
-        rows: To be split.
-        parts: At least 2.
-        seed: Another one holds others out.
-        number: Which part, from 0.
+        rows: Rows to split.
+        parts: Number of parts, at least 2.
+        seed: Seed of the split.
+        number: Number of the held-out part, from 0.
 
     Returns:
-        What is left, and what is held out.
+        Training rows and held-out rows.
     """
     kept: list[Rated] = []
     held: list[Rated] = []
     for row in rows:
-        (held if part_by_seed(row.document, parts, seed) == number else kept).append(row)
+        if part_by_seed(row.document, parts, seed) == number:
+            held.append(row)
+        else:
+            kept.append(row)
     return kept, held
 
 
 def part_by_seed(document: str, parts: int, seed: int) -> int:
-    """Return which of so many parts a document belongs to; another seed gives other parts."""
+    """Return the part that a document belongs to, from 0 to parts − 1, for a seed."""
     return part_of(f"{seed}\n{document}", parts)
 
 
 def labelled(rows: Iterable[Rated], qualities: Sequence[str]) -> list[Rated]:
-    """Return the rows of which any of these qualities is known."""
+    """Return the rows with a label for at least one of the qualities."""
     return [row for row in rows if any(name in row.labels for name in qualities)]
 
 

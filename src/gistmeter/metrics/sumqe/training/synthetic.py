@@ -1,4 +1,4 @@
-"""Synthetic labels: clean texts, and what becomes of them when one quality is broken on purpose."""
+"""Create synthetic labels by corrupting one quality of clean texts."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from gistmeter.text.sentences import split_sentences
 from gistmeter.training.texts import wanted_rows
 
 WORST = 0.1
-"""The label of a text that is broken all over; what is broken in part lies evenly between it and 1."""
+"""Label of a fully corrupted text; labels decrease linearly from 1 with the corrupted share."""
 OFTEN = (3, 1, 1, 1, 2)
-"""How often each quality is broken, compared with the others: what is hard to see is shown more often."""
+"""Sampling weight of each quality; qualities that are hard to learn have a higher weight."""
 HIDES = {
     "grammaticality": ("referential_clarity", "coherence"),
     "non_redundancy": ("coherence",),
@@ -26,25 +26,25 @@ HIDES = {
     "focus": ("referential_clarity", "coherence"),
     "coherence": ("referential_clarity",),
 }
-"""The qualities that each damage harms besides its own, nobody knows how much: they get no label. The others
-keep theirs, so that the model learns to tell the five apart."""
+"""Other qualities that each corruption affects by an unknown amount: they get no label. The others
+keep their label, so that the model learns to distinguish the five."""
 SENTENCES = {"focus": 2, "coherence": 3}
-"""The fewest sentences that can show a quality. Shorter clean texts get no label: all of them would be called
-good, as nothing of theirs can be broken, and a model learns from that to call short texts good."""
+"""Minimum number of sentences for labels of a quality. Shorter texts cannot be corrupted in it, so all
+their labels would be 1, and the model would learn to rate short texts as good."""
 
 
 @dataclass(frozen=True, slots=True)
 class CleanSet:
-    """Where clean texts come from.
+    """Source of clean texts.
 
     Args:
-        file: Rows.
-        column: Of the text; of a longer one, the beginning is taken, whose references are clear.
-        where: Column → values that are wanted.
-        prefix: Of the wanted rows' ids.
-        limit: Most texts.
-        most: Most sentences of a text.
-        unknown: Qualities that even these texts may lack, so that they get no label.
+        file: File of rows.
+        column: Column of the text. Only the beginning of a text is used, so that its references are clear.
+        where: Required values by column.
+        prefix: Required prefix of the row IDs.
+        limit: Maximum number of texts.
+        most: Maximum number of sentences per text.
+        unknown: Qualities that these texts might lack; they get no label.
     """
 
     file: str
@@ -58,7 +58,7 @@ class CleanSet:
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """A clean text with what is not known of it."""
+    """Clean text with its unknown qualities."""
 
     base: Base
     unknown: frozenset[str]
@@ -68,19 +68,21 @@ def read_clean(folder: Path, sets: Sequence[Mapping[str, Any]], seed: int) -> li
     """Read clean texts and find the names in them.
 
     Args:
-        folder: Where the files are.
-        sets: See `CleanSet`.
-        seed: Decides how many sentences are taken of each.
+        folder: Folder of the files.
+        sets: Sources of clean texts; see `CleanSet`.
+        seed: Seed for the number of sentences per text.
 
     Raises:
-        DataError: If a file is not as it should be, or has no text that is wanted.
+        DataError: If a file is invalid, or contains no matching text.
     """
     found: list[tuple[str, str, frozenset[str]]] = []
     for given in sets:
         chosen = _clean_set(given)
         texts = list(dict.fromkeys(_texts(folder / chosen.file, chosen)))
         if not texts:
-            raise DataError(f"{folder / chosen.file} has no text that the recipe asks for")
+            raise DataError(
+                f"{folder / chosen.file} has no text that matches the recipe; check column, where, prefix"
+            )
         for text in texts[: chosen.limit]:
             rng = random.Random(f"{seed}/{text}")
             cut = _beginning(text, rng.randint(1, chosen.most) if rng.random() < 0.9 else chosen.most)
@@ -94,14 +96,15 @@ def read_clean(folder: Path, sets: Sequence[Mapping[str, Any]], seed: int) -> li
 
 
 def synthetic_rows(clean: Sequence[Clean], count: int, seed: int) -> list[Rated]:
-    """Draw texts, clean or broken in one quality, with their labels.
+    """Sample clean and corrupted texts with their labels.
 
-    One in five is as it was. Half are written as systems write: in lower case, with spaces around marks.
+    One in five texts is unchanged. Half of the texts are formatted like system output: lower case, with
+    separated punctuation.
 
     Args:
-        clean: At least two texts.
-        count: How many to draw.
-        seed: Decides every draw.
+        clean: Clean texts, at least two.
+        count: Number of samples; samples that cannot be corrupted are dropped.
+        seed: Random seed.
     """
     rows: list[Rated] = []
     for number in range(count):
@@ -118,7 +121,7 @@ def synthetic_rows(clean: Sequence[Clean], count: int, seed: int) -> list[Rated]
 def synthetic_row(
     one: Clean, quality: str, dose: int, clean: Sequence[Clean], rng: random.Random
 ) -> Rated | None:
-    """Break one quality of a text and label what comes out; None if it cannot be broken."""
+    """Corrupt one quality of a text and label the result; return None if it cannot be corrupted."""
 
     def other(rng: random.Random) -> str:
         while True:

@@ -1,4 +1,4 @@
-"""What the loop trains: a regressor that comes near to known labels, whichever of the five are known."""
+"""Training task for a quality regressor with partially known labels."""
 
 import json
 import random
@@ -22,20 +22,20 @@ from gistmeter.training.files import HISTORY
 from gistmeter.training.loop import trainable_weights
 
 AT_ONCE = 32
-"""Rows of a validation batch."""
+"""Rows per validation batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class RateOptions:
-    """How a regressor learns.
+    """Options of the training.
 
     Args:
-        loss: `joint` is the mean squared error over all known labels (M-1), `sum` the sum over the qualities
-            of the mean squared error of each (M-5).
-        batch: Rows of a step.
-        pool: So many batches are drawn together and sorted by length, which saves padding; 1 sorts nothing.
-        head_scale: How much faster than the encoder the heads learn.
-        seed: Of the order of rows.
+        loss: `joint` is the mean squared error over all known labels (M-1); `sum` is the sum of the mean
+            squared errors of the qualities (M-5).
+        batch: Rows per step.
+        pool: Number of batches that are sorted by length together, to reduce padding; 1 does not sort.
+        head_scale: Factor of the learning rate for the heads.
+        seed: Seed of the row order.
     """
 
     loss: Literal["joint", "sum"] = "sum"
@@ -47,12 +47,12 @@ class RateOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """Rated texts as the model reads them.
+    """Tokenized texts with labels.
 
     Args:
-        ids: The first window of each.
-        labels: NaN where not known, shape (rows, qualities).
-        sets: The data set of each.
+        ids: Token IDs of the first window of each text.
+        labels: Labels, shape (rows, qualities); NaN if unknown.
+        sets: Data set of each text.
     """
 
     ids: Sequence[Ids]
@@ -61,7 +61,7 @@ class Rows:
 
 
 def read_rows_of(rated: Sequence[Rated], regressor: TextRegressor) -> Rows:
-    """Tokenize rated texts; of a long one, the first window is read, as in the paper."""
+    """Tokenize rated texts; long texts are truncated to the first window, as in the paper."""
     places = [split_sentences(row.text) for row in rated]
     sentences = [row.text[start:end] for row, own in zip(rated, places, strict=True) for start, end in own]
     tokens = iter(regressor.tokenize(sentences))
@@ -76,24 +76,24 @@ def read_rows_of(rated: Sequence[Rated], regressor: TextRegressor) -> Rows:
 
 
 class RateTask:
-    """Learns the labels of texts (section 4.1), a text in random order an epoch.
+    """Training task that fits a regressor to labels (section 4.1), in random order each epoch.
 
     Args:
-        regressor: Its model is trained.
-        training: What it learns from.
-        validation: What it is measured with.
+        regressor: Regressor to train.
+        training: Training rows.
+        validation: Validation rows.
         options: See `RateOptions`.
-        folder: Of the training, whose history says how earlier epochs went.
+        folder: Output folder, whose history contains earlier epochs.
 
     Raises:
-        DataError: If there is nothing to learn from, or to measure with.
+        DataError: If there are no training rows or no validation rows.
     """
 
     def __init__(
         self, regressor: TextRegressor, training: Rows, validation: Rows, options: RateOptions, folder: Path
     ) -> None:
         if not training.ids or not validation.ids:
-            raise DataError("too few rated texts: some are needed to learn from, and some to hold out")
+            raise DataError("too few rated texts for training and validation; provide more")
         self.regressor, self.model, self.options = regressor, regressor.regressor, options
         self.training, self.validation = training, validation
         pools = Batches(len(training.ids), options.batch * options.pool, options.seed)
@@ -102,25 +102,28 @@ class RateTask:
 
     @property
     def steps(self) -> int:
-        """How many batches an epoch has."""
+        """Number of batches per epoch."""
         return len(self.pools) * self.options.pool
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """The heads, which may learn faster, and the encoder."""
+        """Return the parameters of the encoder, and of the heads with their learning rate factor."""
         heads = {id(weight) for weight in self.model.heads.parameters()}
-        groups: tuple[list[Any], list[Any]] = ([], [])
+        encoder_weights, head_weights = [], []
         for weight in trainable_weights(self.model):
-            groups[id(weight) in heads].append(weight)
-        return [{"params": groups[False]}, {"params": groups[True], "scale": self.options.head_scale}]
+            if id(weight) in heads:
+                head_weights.append(weight)
+            else:
+                encoder_weights.append(weight)
+        return [{"params": encoder_weights}, {"params": head_weights, "scale": self.options.head_scale}]
 
     def loss(self, step: int) -> torch.Tensor:
-        """Return the error of a batch."""
+        """Return the loss of a batch."""
         chosen = self.rows_of(step)
         said = self.model(*self.regressor.batch([self.training.ids[at] for at in chosen]))
         return self._error(said, torch.from_numpy(self.training.labels[chosen]).to(said.device))
 
     def rows_of(self, step: int) -> list[int]:
-        """Return the numbers of a step's rows: of a pool sorted by length, one part."""
+        """Return the row numbers of a step: one part of a pool that is sorted by length."""
         number, part = divmod(step, self.options.pool)
         rows = self.pools.rows_of(number)
         if self.options.pool == 1:
@@ -132,10 +135,10 @@ class RateTask:
         return ranked[first:last] or rows
 
     def validate(self) -> dict[str, float]:
-        """Return the loss, `stop`, and for each set and quality Pearson's r with the labels.
+        """Return the loss, `stop`, and the Pearson correlation with the labels for each set and quality.
 
-        `stop` is least at the epoch at which the authors' code ends: the first whose loss is no better than
-        the best so far, or the last of all.
+        `stop` is lowest at the epoch at which the authors' code stops: the first epoch whose loss does not
+        improve on the best so far, or else the last epoch.
         """
         said = torch.cat(
             [
@@ -170,12 +173,12 @@ class RateTask:
 
 
 def _closed_once(row: Ids, end: int) -> Ids:
-    """Drop the token that closes a cut row where the last sentence had closed it already."""
+    """Remove the second end token if a truncated row already ended with one."""
     return row[:-1] if len(row) > 1 and row[-2] == end else row
 
 
 def _losses_so_far(folder: Path) -> list[float]:
-    """Return the validation losses of a training that goes on."""
+    """Return the validation losses of an interrupted training."""
     path = folder / HISTORY
     if not path.is_file():
         return []

@@ -1,4 +1,4 @@
-"""SUM-QE's training (section 4.1), on human labels, synthetic ones, or both, and its folds (section 5)."""
+"""Train SUM-QE on human or synthetic labels (section 4.1), with cross-validation (section 5)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ from gistmeter.metrics.sumqe.metric import SumQE
 from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
 from gistmeter.metrics.sumqe.training.folds import Fold, fold_figures, folds_of
 from gistmeter.metrics.sumqe.training.rows import Rated, labelled, part_by_seed, read_set, split
-from gistmeter.metrics.sumqe.training.synthetic import Clean, read_clean, synthetic_rows
+from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_rows
 from gistmeter.metrics.sumqe.training.task import RateOptions, RateTask, read_rows_of
 from gistmeter.models.files.adapters import restore_tuned, save_tuned
 from gistmeter.models.files.load import find_model
@@ -28,26 +28,26 @@ from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.texts import PARTS
 
 MODEL = "model"
-"""Folder inside a training's own in which the regressor lies."""
+"""Folder of the regressor inside the output folder."""
 PREDICTIONS = "predictions.jsonl"
-"""What the regressors of all folds say of the rows that they did not see, beside what people said."""
+"""File of cross-validated predictions with human ratings."""
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class RateData:
-    """The `data` part of a recipe, `folder`, `sets` and `made` aside.
+    """Section `data` of a recipe, without `folder`, `sets` and `made`.
 
     Args:
-        preset: `clean` validates on documents chosen by hash and keeps the best epoch. `official` does as
-            the authors' code does: it validates on the last rows as they stand, and keeps the epoch after
-            the best, where training stops.
-        folds: `none` trains one regressor on everything. `sets` holds each data set out in turn, as the paper
-            does with the years of DUC; a number holds out so many parts of the documents in turn. Then there
-            are only figures and predictions, no regressor.
-        parts: One part in so many is held out for validation.
-        batch: Rows of a step.
-        pool: Batches that are sorted by length together.
+        preset: `clean` validates on documents selected by hash and keeps the best epoch. `official` follows
+            the authors' code: it validates on the last rows of the data, and keeps the epoch at which
+            training stops, the first without improvement.
+        folds: `none` trains one regressor on all data. `sets` holds out each data set in turn, as the paper
+            does with the years of DUC. A number holds out each of that many parts of the documents in
+            turn. With folds, only metrics and predictions are saved, not a regressor.
+        parts: Number of parts; one of them is held out for validation.
+        batch: Rows per step.
+        pool: Number of batches that are sorted by length together.
     """
 
     preset: Literal["clean", "official"] = "clean"
@@ -60,21 +60,21 @@ class RateData:
         if self.folds not in ("none", "sets") and not (self.folds.isdigit() and int(self.folds) > 1):
             raise UsageError(f"data.folds={self.folds}: give none, sets, or a number of at least 2")
         if self.parts < 2 or self.batch < 1 or self.pool < 1:
-            raise UsageError("data: parts must be at least 2, batch and pool at least 1")
+            raise UsageError("data: set parts to at least 2, batch and pool to at least 1")
 
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """All that a training of a regressor needs but its rows.
+    """Settings for training a regressor.
 
     Args:
-        recipe: Its `training` part is used.
+        recipe: Recipe whose `training` section is used.
         data: See `RateData`.
-        plan: How the regressor is built.
-        base: The encoder's name.
-        start: A regressor whose weights it begins with, or nothing.
-        head_scale: How much faster the heads learn.
-        made: Synthetic rows to learn from, and to validate with.
+        plan: Architecture of the regressor.
+        base: Name of the encoder.
+        start: Regressor that provides the initial weights; empty for none.
+        head_scale: Factor of the learning rate for the heads.
+        made: Synthetic rows for training and for validation.
         progress: Whether to show progress.
     """
 
@@ -89,21 +89,21 @@ class Training:
 
 
 def train_regressor(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> Figures:
-    """Train a regressor, or one for each fold.
+    """Train a regressor, or one regressor per fold.
 
     Args:
-        recipe: As `recipes/sumqe.toml`.
-        data: Folder of the files.
-        output: Folder of the training; the regressor goes into `model` there.
+        recipe: Recipe such as `recipes/sumqe.toml`.
+        data: Folder of the input files.
+        output: Output folder; the regressor goes into its folder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the validation at which the weights were kept; or, of folds, Pearson's r with people
-        on what was held out, by set and quality, over rows and over systems.
+        Metrics of the best validation. With folds, the Pearson correlation with human ratings on held-out
+        rows for each set and quality, over rows and over systems.
 
     Raises:
-        UsageError: If the recipe is not as it should be.
-        DataError: If its files are not.
+        UsageError: If the recipe is incomplete or invalid.
+        DataError: If a file is missing or invalid.
         ModelError: If a model cannot be found or loaded.
     """
     check_keys(recipe.data, ("folder", "sets", "made", *RateData.__dataclass_fields__), recipe.name)
@@ -115,7 +115,7 @@ def train_regressor(recipe: Recipe, data: Path, output: Path, *, progress: bool)
         rated += read_set(data, given)
     training = _training(recipe, chosen, _made(recipe, data), progress=progress)
     if not rated and not training.made[0]:
-        raise UsageError(f"{recipe.name}: the recipe needs [[data.sets]], [data.made], or both")
+        raise UsageError(f"{recipe.name}: add [[data.sets]], [data.made], or both")
     if chosen.folds != "none":
         return _train_folds(training, rated, output)
     return fit(training, rated, output)[1]
@@ -125,9 +125,9 @@ def fit(training: Training, rated: Sequence[Rated], output: Path) -> tuple[TextR
     """Train one regressor and save it.
 
     Args:
-        training: How.
-        rated: What people say, to learn from and to validate with.
-        output: Of checkpoints and the regressor; an S-1 trains each of its five in a folder of its own.
+        training: Training settings.
+        rated: Texts with human ratings, for training and validation.
+        output: Folder of checkpoints and the regressor; S-1 uses one subfolder per quality.
     """
     plan = training.plan
     if plan.flavour != "s1":
@@ -158,7 +158,7 @@ def _fit_one(
     training: Training, plan: RegressorPlan, rated: Sequence[Rated], output: Path
 ) -> tuple[TextRegressor, Figures]:
     settings, data = training.recipe.training, training.data
-    # Plain attention: its backward pass is several times as fast on processors as the fused one.
+    # The backward pass of eager attention is several times faster on CPUs than that of fused attention.
     model, tokenizer, plan = new_regressor(
         training.base, plan, seed=settings.seed, attn_implementation="eager"
     )
@@ -201,7 +201,7 @@ def _hold_out(rated: Sequence[Rated], data: RateData, seed: int) -> tuple[list[R
 
 
 def _train_folds(training: Training, rated: Sequence[Rated], output: Path) -> Figures:
-    """Train without each fold in turn, and score it with what came out."""
+    """Train one regressor per fold, and score the held-out rows with it."""
     folds: list[Fold] = folds_of(rated, training.data.folds, training.recipe.training.seed)
     lines = []
     for fold in folds:
@@ -235,19 +235,21 @@ def _training(
 
 
 def _made(recipe: Recipe, data: Path) -> tuple[list[Rated], list[Rated]]:
-    """Make the rows that the recipe asks for: to learn from, and of other texts to validate with."""
+    """Create the synthetic rows of the recipe, for training and, from other texts, for validation."""
     given = recipe.data.get("made")
     if given is None:
         return [], []
     check_keys(given, ("rows", "validation", "sets"), f"{recipe.name}, data.made")
     seed = recipe.training.seed
     clean = read_clean(data, given["sets"], seed)
-    sides: tuple[list[Clean], list[Clean]] = ([], [])
-    for one in clean:
-        sides[part_by_seed(one.base.document, PARTS, seed) == 0].append(one)
+    held_out = {one.base.document for one in clean if part_by_seed(one.base.document, PARTS, seed) == 0}
+    sides = (
+        [one for one in clean if one.base.document not in held_out],
+        [one for one in clean if one.base.document in held_out],
+    )
     counts = int(given["rows"]), int(given.get("validation", 500))
     if min(map(len, sides)) < 2:
-        raise UsageError(f"{recipe.name}: data.made has too few texts to break")
+        raise UsageError(f"{recipe.name}: data.made has too few texts; add texts to data.made.sets")
     learned, held = (synthetic_rows(side, count, seed) for side, count in zip(sides, counts, strict=True))
     return learned, held
 
