@@ -167,16 +167,13 @@ def print_doses(data: Path, metric: SumQE, texts: int) -> None:
             falls = all(a > b for a, b in pairwise(row))
             own = quality == kind
             most = own and all(row[0] - row[-1] > means[o][0] - means[o][-1] for o in QUALITIES if o != kind)
-            marks = ("falls with every dose" if falls else "not monotone") if own else ""
-            table.append(
-                [
-                    kind,
-                    quality,
-                    *(f"{x:.2f}" for x in row),
-                    f"{row[0] - row[-1]:.2f}",
-                    marks + ", most" * most,
-                ]
-            )
+            marks = []
+            if own:
+                marks.append("falls with every dose" if falls else "not monotone")
+            if most:
+                marks.append("largest fall")
+            doses = [f"{x:.2f}" for x in row]
+            table.append([kind, quality, *doses, f"{row[0] - row[-1]:.2f}", ", ".join(marks)])
     head = ("damage", "quality", *(f"dose {dose}" for dose in range(DOSES + 1)), "fall", "")
     print(f"\n{len(clean)} texts of BBC news, each broken at every dose")
     print(tabulate(table, head, "github", disable_numparse=True))

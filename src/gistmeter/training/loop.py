@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from gistmeter.core.errors import GistmeterError, UsageError
 from gistmeter.training.checkpoint import load_checkpoint, restore, save_checkpoint, trainable

@@ -80,12 +80,16 @@ class FillTask:
         self.factors = [query for query in factors if query is not None]
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """Return new weights, which learn faster, and those that came with the encoder."""
-        groups: tuple[list[Any], list[Any]] = ([], [])
+        """Return the newly initialized weights, which learn faster, and those from the encoder."""
+        new, pretrained = [], []
         for name, weight in self.model.named_parameters():
-            if weight.requires_grad:
-                groups[name.startswith("layers") and "crossattention" not in name].append(weight)
-        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+            if not weight.requires_grad:
+                continue
+            if name.startswith("layers") and "crossattention" not in name:
+                pretrained.append(weight)
+            else:
+                new.append(weight)
+        return [{"params": new, "scale": self.options.new_scale}, {"params": pretrained}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""

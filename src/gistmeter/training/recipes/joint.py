@@ -65,12 +65,11 @@ class JointFillTask:
         self.factors = [query for query in drawn if query is not None]
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """The head, which starts anew and learns faster, and the low-rank updates."""
-        encoder = {id(weight) for weight in trainable_weights(self.filler.model.base_model)}
-        groups: tuple[list[Any], list[Any]] = ([], [])
-        for weight in trainable_weights(self.model):
-            groups[id(weight) in encoder].append(weight)
-        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+        """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
+        updates = trainable_weights(self.filler.model.base_model)
+        known = {id(weight) for weight in updates}
+        head = [weight for weight in trainable_weights(self.model) if id(weight) not in known]
+        return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""

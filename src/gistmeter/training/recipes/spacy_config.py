@@ -16,7 +16,8 @@ def count_steps(before: int) -> Callable[[Language, dict[str, Any]], None]:
 
     def note(nlp: Language, update: dict[str, Any]) -> None:
         # After its first step, a run's mean of the weights is far too near 0 to start from.
-        nlp.meta["steps"] = before + update["step"] + (update["step"] > 0)
+        taken = update["step"]
+        nlp.meta["steps"] = before + taken + 1 if taken else before
 
     return note
 

@@ -114,12 +114,16 @@ def silver_texts(data: Mapping[str, Any]) -> tuple[list[Silver], list[Silver]]:
     Raises:
         DataError: If there are none of either.
     """
-    sides: tuple[list[Silver], list[Silver]] = ([], [])
+    training: list[Silver] = []
+    unseen: list[Silver] = []
     for name, text in read_silver(data):
-        sides[held_out(name, data["held_out"])].append(text)
-    if not all(sides):
-        raise DataError(f"{data['silver']}: no texts to train on, or none to measure on")
-    return sides
+        side = unseen if held_out(name, data["held_out"]) else training
+        side.append(text)
+    if not training or not unseen:
+        raise DataError(
+            f"{data['silver']}: no texts for training, or none held out; add texts or change data.held_out"
+        )
+    return training, unseen
 
 
 def _shortened(recipe: Mapping[str, Any], steps: int | None) -> dict[str, Any]:

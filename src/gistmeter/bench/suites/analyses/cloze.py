@@ -70,9 +70,12 @@ def corrections(
                 continue
             right = _plain(answer.text) == _plain(_restore(example.candidate, span, inside))
             factors += len(inside)
-            lowered += len(inside) * (span.value < 1)
-            corrected += len(inside) * right
-            suggested += len(inside) * (right and answer.suggested)
+            if span.value < 1:
+                lowered += len(inside)
+            if right:
+                corrected += len(inside)
+            if right and answer.suggested:
+                suggested += len(inside)
     return Corrections(sum(map(len, changes)), factors, lowered, corrected, suggested)
 
 

@@ -8,7 +8,6 @@ from gistmeter.training.recipes.entailment.edits import Case, Edited, lowered
 from gistmeter.training.recipes.entailment.parsed import NUMBERS, Document, Sentence, Word, content
 
 BE = ("am", "is", "are", "was", "were")
-DO_AND_HAVE = ("do", "does", "did", "has", "have", "had")
 JOINED = {"ca": "can", "wo": "will", "sha": "shall"}
 BASE = {
     "became": "become", "began": "begin", "broke": "break", "brought": "bring", "built": "build",
@@ -42,10 +41,8 @@ MANY = ("NNS", "NNPS")
 def negation(case: Case, rng: random.Random) -> Edited | None:
     """Negate a sentence, or take its negation away."""
     sentence = case.sentence
-    if sentence.root is None or re.search(
-        r"\b(?:also|only|just|even|still|no|none|neither|nor)\b", sentence.text, re.IGNORECASE
-    ):
-        return None  # of which it would be unclear what is denied
+    if sentence.root is None or UNCLEAR.search(sentence.text):
+        return None
     negated = [word for word in sentence.words if word.dep == "neg" and word.text.lower() != "no"]
     if negated:
         return Edited(_affirmed(sentence, rng.choice(negated)), opposite=True)

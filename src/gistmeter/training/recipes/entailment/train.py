@@ -1,6 +1,5 @@
 """Teach an encoder to tell whether a premise entails a hypothesis."""
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapte
 from gistmeter.models.files.adapters import restore_tuned
 from gistmeter.models.files.load import find_model
 from gistmeter.models.run.batching import mask, pad
-from gistmeter.training.batches import Batches
+from gistmeter.training.batches import LengthBatches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
@@ -86,10 +85,11 @@ class EntailTask:
     ) -> None:
         if not training or not validation:
             raise DataError("too few labelled pairs: some are needed to learn from, and some to hold out")
-        self.model, self.padding, self.data, self.seed = model, padding, data, seed
+        self.model, self.padding = model, padding
         self.training = training
         self.validation = sorted(validation, key=lambda pair: len(pair.ids))
-        self.pools = Batches(len(training), data.batch * data.pool, seed)
+        lengths = [len(pair.ids) for pair in training]
+        self.batches = LengthBatches(lengths, data.batch, data.pool, seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """All updates and the head, at one learning rate."""
@@ -97,16 +97,7 @@ class EntailTask:
 
     def loss(self, step: int) -> torch.Tensor:
         """Return the mean loss of a batch."""
-        return self._loss([self.training[at] for at in self.rows_of(step)]).mean()
-
-    def rows_of(self, step: int) -> list[int]:
-        """Return the numbers of a step's pairs: one part of a pool sorted by length."""
-        number, part = divmod(step, self.data.pool)
-        rows = sorted(self.pools.rows_of(number), key=lambda at: len(self.training[at].ids))
-        order = list(range(self.data.pool))
-        random.Random(f"{self.seed}/{number}").shuffle(order)
-        first, last = (len(rows) * at // self.data.pool for at in (order[part], order[part] + 1))
-        return rows[first:last] or rows
+        return self._loss([self.training[at] for at in self.batches.rows_of(step)]).mean()
 
     def validate(self) -> dict[str, float]:
         """Return the loss, and the accuracy of each data set (binary where its labels are)."""
