@@ -211,7 +211,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
         What was measured.
 
     Raises:
-        UsageError: If the recipe is not as it should be, or the folder holds a training of another one.
+        UsageError: If the recipe is invalid, or the folder has a run of another recipe.
         DataError: If the data is not as it should be.
         ModelError: If a model cannot be found or loaded.
     """

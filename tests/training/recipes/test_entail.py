@@ -100,7 +100,7 @@ def test_rows_of_both_kinds_are_read_and_premises_held_out(tmp_path: Path) -> No
     assert len(found) == 32 and found["p1"] == (1, 2) and found["p2"] == (2,) and found["q0"] == (1,)
     assert not {pair.premise for pair in training} & {pair.premise for pair in validation}
     assert read_labelled(tmp_path, sets, parts=3, seed=1) == (training, validation)
-    with pytest.raises(DataError, match="no labelled pair"):
+    with pytest.raises(DataError, match="no matching labeled pair"):
         read_labelled(tmp_path, [{"file": "rows.jsonl", "where": {"dataset": ["z"]}}], parts=3, seed=1)
 
 
