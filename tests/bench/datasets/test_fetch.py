@@ -97,7 +97,7 @@ def test_offline_a_file_can_be_put_by_hand(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "originals" / "here" / "votes.jsonl"
     with pytest.raises(DataError, match=r"cannot fetch http://127.0.0.1:9/votes.jsonl \(") as caught:
         fetch(task, tmp_path)
-    assert f"put the file by hand at {path}" in str(caught.value) and "\n" not in str(caught.value)
+    assert f"download the file by hand to {path}" in str(caught.value) and "\n" not in str(caught.value)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(LINE[:-2])
     with pytest.raises(DataError, match="is not the expected file"):

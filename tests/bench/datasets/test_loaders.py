@@ -191,7 +191,11 @@ def test_dialsummeval_takes_the_students_means(tmp_path: Path) -> None:
             json.dumps(SUMMEVAL | {"decoded": None}),
             "line 1: 'decoded' must be a string, not NoneType",
         ),
-        ("summeval", json.dumps({"id": "1"}), "line 1 has no 'model_id'; is it the file"),
+        (
+            "summeval",
+            json.dumps({"id": "1"}),
+            "line 1 has no 'model_id'; check that it is the published file",
+        ),
         ("summeval", json.dumps(SUMMEVAL | {"expert_annotations": []}), "expert_annotations is empty"),
         (
             "summeval",
