@@ -69,8 +69,8 @@ def test_a_limit_beyond_all_rows_is_no_limit(tmp_path: Path) -> None:
         "benchmark rouge --data LONG",
         "benchmark rouge --data ROWS --json LONG.json",
         "benchmark rouge --data ROWS --scores LONG.csv",
-        "benchmark --suite summeval --data LONG",
-        "benchmark --suite summeval --data ROWS --output LONG",
+        "reproduce summeval --data LONG",
+        "reproduce summeval --data ROWS --output LONG",
     ],
 )
 def test_a_path_of_5000_characters_is_bad_data(
@@ -199,8 +199,8 @@ def test_no_label_reaches_the_terminal_with_its_escapes(
             "--compare",
         ],
         ["benchmark", "rouge", "--data", rows, "--json", f"{folder}/none{evil}/out.json"],
-        ["benchmark", "--suite", evil, "--data", rows],
-        ["benchmark", "--suite", "summeval", "--data", rows],
+        ["reproduce", evil, "--data", rows],
+        ["reproduce", "summeval", "--data", rows],
     ):
         main(words)
         printed = capsys.readouterr()

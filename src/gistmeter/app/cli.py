@@ -163,8 +163,9 @@ def _add_benchmark(commands: Commands) -> None:
     )
     benchmark.add_argument("--json", metavar="FILE", help="write all figures here")
     _add_fate(benchmark.add_argument_group("an output that is there already"))
-    for name in ("--suite", "--output", "--cache"):  # of `reproduce`, before it was a command
-        benchmark.add_argument(name, *(["-o"] if name == "--output" else []), help=argparse.SUPPRESS)
+    _add_cache(benchmark.add_argument_group("kept scores"), default="none")
+    for names in (("--suite",), ("--output", "-o")):  # of `reproduce`, before it was a command
+        benchmark.add_argument(*names, help=argparse.SUPPRESS)
     _add_common(benchmark, metrics="*")
     benchmark.set_defaults(run=_run_benchmark)
 
@@ -181,9 +182,7 @@ def _add_reproduce(commands: Commands) -> None:
     reproduce.add_argument(
         "-o", "--output", metavar="FOLDER", help="JSON, Markdown and pictures go here (out/benchmarks)"
     )
-    reproduce.add_argument(
-        "--cache", metavar="FOLDER", help="scores are kept here (default: the user's cache)"
-    )
+    _add_cache(reproduce.add_argument_group("kept scores"), default="a file in the user's cache")
     _add_common(reproduce, metrics="*")
     reproduce.set_defaults(run=_run_reproduce)
 
@@ -287,7 +286,7 @@ def _run_score(arguments: argparse.Namespace) -> int:
 
 
 def _run_benchmark(arguments: argparse.Namespace) -> int:
-    if arguments.suite or arguments.output or arguments.cache:
+    if arguments.suite or arguments.output:
         raise UsageError("suites have a command: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     from gistmeter.app.commands.benchmark import run
 

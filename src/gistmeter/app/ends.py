@@ -1,5 +1,6 @@
 """How a command ends: one line on standard error and an exit code, whatever happens to it."""
 
+import errno
 import os
 import signal
 import sys
@@ -12,6 +13,8 @@ from gistmeter.core.errors import DataError, GistmeterError
 from gistmeter.report.plain import plain
 
 FAILED, INTERRUPTED, TERMINATED = 1, 130, 143
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a write. Files name themselves in theirs, so one without a name is of a standard stream."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -65,7 +68,8 @@ def ended(error: BaseException) -> int:
 
 
 def _unexpected(error: BaseException) -> int:
-    if isinstance(error, OSError) and error.filename is None and _let_go(only_if_full=True):
+    if isinstance(error, OSError) and error.filename is None and error.errno in NO_ROOM:
+        _let_go()
         say(f"gistmeter: cannot write standard output: {error.strerror or error}")
         return FAILED
     if isinstance(error, OSError) and error.filename is not None:

@@ -37,8 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     only = [spec for spec in arguments.metrics if spec != ALL]
     for spec in only:
         catalog.parse_spec(spec)
-    if arguments.resume:
-        raise UsageError("a suite goes on by itself with the scores in --cache; leave out --resume")
     output = Path(arguments.output or OUTPUT)
     rows, absent = _read([data for suite in suites for data in suite.data], arguments)
     if not rows:
