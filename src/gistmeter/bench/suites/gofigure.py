@@ -33,8 +33,8 @@ CASES = (
 NOTES = (
     "gistmeter injects the errors: the same texts at every level, with exactly as many errors as the "
     "level. The paper uses GO FIGURE's texts, with at most as many errors.",
-    "correlation: Pearson's r of the levels 1, 2, 3 with their mean scores, as in the paper; p has one degree "
-    "of freedom. noticed: the share of texts that score lower with one error than without.",
+    "correlation: Pearson's r of the levels 1, 2, 3 with their mean scores, as in the paper; p has one "
+    "degree of freedom. noticed: the share of texts that score lower with one error than without.",
     "With criterion=soft in the signature, ClozE's value is a probability; the paper uses token F1. Compare "
     "the decrease, not the absolute value.",
 )
@@ -188,9 +188,8 @@ def _says(tables: Sequence[Table]) -> list[str]:
             if own:
                 shares = ", ".join(f"{line.label} {line.ours:.2f}" for line in own)
                 kind = WORDS[family].removesuffix("s")
-                said.append(
-                    f"{table.title.partition(' (')[0]}, share of texts with a score lowered by one {kind}: {shares}."
-                )
+                name = table.title.partition(" (")[0]
+                said.append(f"{name}, share of texts with a score lowered by one {kind}: {shares}.")
     return said
 
 
