@@ -63,7 +63,8 @@ class CachingFiller:
 
 def uses_filler(metric: Metric) -> bool:
     """Return whether a metric is a dataclass with a field `filler`."""
-    return is_dataclass(metric) and "filler" in {field.name for field in fields(metric)}
+    candidate: object = metric
+    return is_dataclass(candidate) and "filler" in {field.name for field in fields(candidate)}
 
 
 def share_filler(metric: Metric, known: dict[str, CachingFiller]) -> Metric:
