@@ -1,7 +1,7 @@
-"""How often a metric prefers the careful one of two texts that differ in one fact.
+"""Measure how often a metric prefers the correct one of two texts that differ in one fact.
 
-The 40 pairs of `examples/careful.jsonl` are written for this project. Half of the texts retell their source,
-half stay close to its words. `novelty` counts against a text: a lower value is right.
+The 40 pairs of `examples/careful.jsonl` are written for this project. Half of the texts paraphrase their
+source; half stay close to its wording. For `novelty`, the lower value counts as right.
 
     python benchmarks/careful.py cloze speed:against=source novelty
     python benchmarks/careful.py cloze --preset paper --pairs
@@ -36,7 +36,7 @@ class CarefulRow:
 
     Args:
         example: The text and its source; `system` is `careful` or `careless`.
-        error: What the careless text of the pair gets wrong.
+        error: Kind of error in the careless text of the pair.
         style: `retold` or `close`.
     """
 
@@ -47,12 +47,12 @@ class CarefulRow:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a metric made of a pair.
+    """Result of a metric on a pair.
 
     Args:
-        name: The pair's document.
-        error: As in `CarefulRow`; `style` likewise.
-        style: See there.
+        name: Document of the pair.
+        error: Kind of error; see `CarefulRow`.
+        style: `retold` or `close`.
         result: `right` if the careful text has the better value.
     """
 
@@ -63,7 +63,7 @@ class Outcome:
 
 
 def read_careful(path: Path) -> list[CarefulRow]:
-    """Read the file; the careful text of each pair stands before the careless one."""
+    """Read the pairs; the careful text of each pair comes first."""
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -95,13 +95,13 @@ def _result(careful: Score, careless: Score, sign: int) -> Result:
 
 
 def interval(right: int, pairs: int) -> tuple[float, float]:
-    """Return Wilson's 95 % interval of a share."""
+    """Return the 95 % Wilson interval of a proportion."""
     found = binomtest(right, pairs).proportion_ci(method="wilson")
     return float(found.low), float(found.high)
 
 
 def line(label: str, outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a metric's line of the table: pairs that are right, their interval, ties, and the parts."""
+    """Return a metric's table row: right pairs, interval, ties, and right pairs by error and style."""
     right = sum(outcome.result == "right" for outcome in outcomes)
     low, high = interval(right, len(outcomes))
     neither = sum(outcome.result in ("tie", "unscored") for outcome in outcomes)
@@ -112,14 +112,14 @@ def line(label: str, outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def main() -> None:
-    """Print a table."""
+    """Score the pairs and print a table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("metrics", nargs="+", metavar="METRIC", help="as `gistmeter score` takes them")
     parser.add_argument("--preset", default="mini")
     parser.add_argument("--model", help="another model instead of the preset's")
-    parser.add_argument("--pairs", action="store_true", help="list the pairs that are not right")
+    parser.add_argument("--pairs", action="store_true", help="list the pairs that are not scored right")
     arguments = parser.parse_args()
     rows = read_careful(PAIRS)
     lines, missed = [], []

@@ -1,4 +1,4 @@
-"""Make docs/benchmarks.md of the JSON files in docs/benchmarks, where suites were told to write."""
+"""Generate docs/benchmarks.md from the suites' JSON files in docs/benchmarks."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
-"""Seconds against the length of the source: cost grows with the number of words, not with its square.
+"""Measure scoring time by source length: it grows linearly with the number of words, not quadratically.
 
     python benchmarks/growth.py
     python benchmarks/growth.py --words 400 --metric cloze
 
-Made-up texts; the model that ships, every word asked for by itself (masks_per_pass=1) unless said otherwise.
+Texts are random; the model is the included one, with masks_per_pass=1 unless stated otherwise.
 """
 
 import argparse
@@ -18,11 +18,11 @@ from gistmeter.models.run.runtime import Runtime
 
 
 def main() -> None:
-    """Print a table."""
+    """Time the variants and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--metric", default="maskeval", choices=["maskeval", "cloze"])
-    parser.add_argument("--words", type=int, default=200, help="of the shortest source")
-    parser.add_argument("--runs", type=int, default=3, help="of which the fastest counts")
+    parser.add_argument("--words", type=int, default=200, help="words of the shortest source")
+    parser.add_argument("--runs", type=int, default=3, help="number of runs; the fastest counts")
     arguments = parser.parse_args()
     rng = Random(0)
     candidate = " ".join(rng.choices(WORDS.split(), k=30))
@@ -31,12 +31,12 @@ def main() -> None:
     if arguments.metric == "maskeval":
         variants = [(name, times, {"masks_per_pass": 1}) for name, times, _ in variants]
         variants.append(("4x, keep=0.2", 4, {"masks_per_pass": 1, "keep": 0.2}))
-        variants.append(("4x, as the preset asks", 4, {}))
+        variants.append(("4x, preset options", 4, {}))
     print(f"{arguments.metric}, source of {arguments.words} words")
     for name, times, options in variants:
         metric = build(arguments.metric, runtime=Runtime(device="cpu", progress=False), options=options)
         example = Example("1", candidate, " ".join(source.split()[: times * arguments.words]))
-        metric.score([example])  # the first call loads and plans
+        metric.score([example])  # warm up
         seconds = []
         for _ in range(arguments.runs):
             started = time.perf_counter()

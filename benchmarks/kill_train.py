@@ -1,8 +1,8 @@
-"""Kill a training at random moments, and compare what it ends with byte by byte.
+"""Kill a training run at random moments, resume it, and compare the final model byte by byte.
 
     python -m benchmarks.kill_train [--kills 50] [--seed 1]
 
-Run it in the repository's root: it trains a tiny model of the tests.
+Run it in the repository root; it trains a tiny model from the tests.
 """
 
 import argparse
@@ -14,8 +14,8 @@ from tests.killing import kill_training, prepare
 
 
 def main() -> None:
-    """Print how many kills hit a training, and that nothing differs."""
-    parser = argparse.ArgumentParser(description="Kill a training at random moments; compare the outcome.")
+    """Run the test and print the number of kills."""
+    parser = argparse.ArgumentParser(description="Kill and resume a training run; compare the result.")
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--seed", type=int, default=1)
     arguments = parser.parse_args()
@@ -23,8 +23,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         hits, resumed = kill_training(prepare(Path(folder)), arguments.kills, seed=arguments.seed)
     print(
-        f"{arguments.kills} SIGKILLs, {hits} before the end, {resumed} with a checkpoint to go on "
-        f"from: model and curve equal byte by byte ({time.monotonic() - started:.0f} s)"
+        f"{arguments.kills} SIGKILLs, {hits} before the end, {resumed} with a checkpoint to "
+        f"resume from: model and curve equal byte by byte ({time.monotonic() - started:.0f} s)"
     )
 
 

@@ -1,6 +1,6 @@
-"""Whether what runs a model, or its precision, changes a prediction: the filler that ships, on real text.
+"""Count the predictions of the included filler that change with backend or precision, on real text.
 
-Every word of both texts of each row is asked for by itself, until there are enough. A prediction is whether
+Every word of both texts of each row is masked alone, until enough words are masked. The prediction is whether
 the model predicts the word.
 
     python benchmarks/same_predictions.py --data summeval.dev.jsonl.gz
@@ -23,10 +23,10 @@ from gistmeter.models.run.runtime import Runtime
 
 
 class Recorder:
-    """A filler that remembers what it answered.
+    """A filler that records its answers.
 
     Args:
-        filler: Answers.
+        filler: Wrapped filler.
     """
 
     def __init__(self, filler: Any) -> None:  # noqa: ANN401
@@ -37,14 +37,14 @@ class Recorder:
         return getattr(self.filler, name)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Answer, and remember."""
+        """Fill the queries and record the fills."""
         found: list[list[Fill]] = self.filler.fill(queries)
         self.fills += [fill for fills in found for fill in fills]
         return found
 
 
 def asked(examples: list[Example], words: int, runtime: Runtime) -> tuple[list[Fill], list[float]]:
-    """Score rows until so many words were asked for; return the answers, and the rows' scores."""
+    """Score rows until enough words are masked; return the fills and the scores."""
     metric = build("mini", None, runtime, {"masks_per_pass": 1})
     recorder = Recorder(metric.filler)
     recording: MaskEval = replace(metric, filler=cast("Any", recorder))
@@ -57,7 +57,7 @@ def asked(examples: list[Example], words: int, runtime: Runtime) -> tuple[list[F
 
 
 def main() -> None:
-    """Compare with PyTorch in full precision, and print what differs."""
+    """Compare with PyTorch in fp32 and print the differences."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--backend", default="openvino", choices=["torch", "openvino"])
     parser.add_argument("--dtype", default="fp32", choices=["fp32", "bf16", "int8"])
     arguments = parser.parse_args()
-    # In an order in which each system's summaries come late: different articles first.
+    # Sort by system, so that the first rows have different articles.
     rows = [row.example for row in read_rows(arguments.data) if row.problem is None]
     examples = sorted(rows, key=lambda example: (example.system or "", example.id))
     exact = asked(examples, arguments.words, Runtime(device="cpu", backend="torch"))
@@ -77,7 +77,7 @@ def main() -> None:
     gold = [np.subtract(one.gold_probabilities, two.gold_probabilities) for one, two in fills]
     print(f"{runtime.engine} {runtime.dtype} against torch fp32, {len(exact[1])} rows, {len(fills):,} words")
     print(f"changed predictions                {changed} ({changed / len(fills):.3%})")
-    print(f"other predictions                {sum(one.predicted != two.predicted for one, two in fills)}")
+    print(f"changed fills                      {sum(one.predicted != two.predicted for one, two in fills)}")
     print(f"largest difference, probability  {np.abs(np.concatenate(gold)).max():.1e}")
     print(f"largest difference, score        {np.abs(np.subtract(exact[1], ours[1])).max():.1e}")
 

@@ -1,11 +1,11 @@
-"""Simplicity beside people: all variants, the paper's ablations, and a choice measured on other rows.
+"""Correlate `simplicity` with human judgements: all variants, the ablations, and cross-validated selection.
 
     python benchmarks/simplicity_people.py --data FOLDER
     python benchmarks/simplicity_people.py --data FOLDER --tuned gistmeter/simple
 
-FOLDER holds asset_human_ratings, simplicity_da.dev and structural_simplicity (.jsonl.gz). Ratings are put on
-each rater's own scale where raters are known, as in the paper. Pearson correlations; intervals (95 %) draw
-sources. With `--tuned`, a tuned encoder joins in.
+FOLDER contains asset_human_ratings, simplicity_da.dev and structural_simplicity (.jsonl.gz). Ratings are
+standardized per rater where raters are known, as in the paper. Correlations are Pearson's r; 95 % intervals
+resample sources. `--tuned` adds a fine-tuned encoder.
 """
 
 import argparse
@@ -48,7 +48,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """Outputs that people rated: the rows, and the ratings by quality."""
+    """Rated outputs: examples, and human ratings by quality."""
 
     name: str
     examples: list[Example]
@@ -56,11 +56,11 @@ class Rated:
 
     @property
     def sources(self) -> list[str]:
-        """What intervals draw and folds are made of."""
+        """Source of each row, the unit of resampling and folds."""
         return [example.source or "" for example in self.examples]
 
     def where(self, wanted: Callable[[str], bool]) -> Rows:
-        """Return which rows have a source of that kind."""
+        """Return a mask of the rows whose source satisfies a condition."""
         return np.array([wanted(source) for source in self.sources])
 
 
@@ -75,7 +75,7 @@ def read_set(path: Path, name: str, references: str = "references") -> Rated:
 
 
 def ratings(rows: Sequence[Mapping[str, Any]], quality: str) -> Floats:
-    """Return the ratings of a quality: on the raters' own scales, where they or their votes are known."""
+    """Return the ratings of a quality, standardized per rater where the raters are known."""
     own = quality if quality in rows[0]["scores"] else ELSEWHERE[quality]
     if rows[0].get("scores_z"):
         return np.array([row["scores_z"][own] for row in rows])
@@ -90,18 +90,18 @@ def ratings(rows: Sequence[Mapping[str, Any]], quality: str) -> Floats:
 
 
 def score(rated: Rated, model: str | None, options: Mapping[str, object]) -> list[Score]:
-    """Score a set; texts that were encoded before, by the same layer, are still in memory."""
+    """Score a data set; encodings of the same texts and layer are cached in memory."""
     runtime = Runtime(cache_mb=2_000)
     return catalog.build("simplicity", model=model, runtime=runtime, options=options).score(rated.examples)
 
 
 def parts(scores: Sequence[Score]) -> dict[str, Floats]:
-    """Return the parts of scores as columns."""
+    """Return the components of scores as columns."""
     return {name: np.array([score.parts[name] for score in scores]) for name in scores[0].parts}
 
 
 def table(rated: Rated, encoders: Mapping[str, str | None]) -> None:
-    """Print the correlation of every variant with people."""
+    """Print the correlation of every variant with human judgements."""
     print(f"\n{rated.name}, n = {len(rated.examples)}: meaning, fluency, simplicity")
     for (label, model), (name, options) in product(encoders.items(), WEIGHTS.items()):
         found = parts(score(rated, model, options))
@@ -123,18 +123,18 @@ def cell(values: Floats, rated: Rated, quality: str) -> str:
 
 
 def print_ablations(rated: Rated, tuned: str) -> None:
-    """Print table 4: the best of precision, recall and F1, after looking, as the paper has it."""
+    """Print table 4 with the best of precision, recall and F1, selected on the test data as in the paper."""
     runs = {
         name: score(rated, tuned if row.preset == "tuned" else None, row.options)
         for name, row in TABLE_4.items()
     }
-    print(f"\nTable 4, {rated.name}: the best part of each")
+    print(f"\nTable 4, {rated.name}: best component of each variant")
     for name, cells in ablations(runs, {name: list(column) for name, column in rated.human.items()}).items():
         print(f"{name:<22}", *(f"{found.pearson:.3f} ({found.part})" for found in cells.values()))
 
 
 def choices(rated: Rated, encoders: Mapping[str, str | None]) -> Iterator[tuple[str, Floats]]:
-    """Yield what may be chosen: layer, weights, contrast, and a share of p_simple where there is one."""
+    """Yield all configurations of layer, weights, contrast and share of p_simple, with their values."""
     for (label, model), name in product(encoders.items(), (PLAIN, ZIPF)):
         for layer in (None,) if model else LAYERS:
             found = parts(score(rated, model, {**WEIGHTS[name], "layer": layer}))
@@ -148,12 +148,12 @@ def choices(rated: Rated, encoders: Mapping[str, str | None]) -> Iterator[tuple[
 
 
 def choose(values: Mapping[str, Floats], human: Floats, rows: Rows) -> str:
-    """Return what agrees best with people on some rows."""
+    """Return the configuration with the highest correlation on some rows."""
     return max(values, key=lambda name: float(np.corrcoef(values[name][rows], human[rows])[0, 1]))
 
 
 def compare(said: str, chosen: Floats, plain: Floats, rated: Rated, rows: Rows) -> None:
-    """Print the correlation of chosen and of plain values with simplicity, and how sure the difference is."""
+    """Print the correlations of selected and plain values, and the interval of their difference."""
     human, sources = rated.human["simplicity"][rows], np.array(rated.sources)[rows].tolist()
     draws = group_weights(sources, resamples=RESAMPLES, seed=0)
     pair = chosen[rows], plain[rows]
@@ -166,13 +166,13 @@ def compare(said: str, chosen: Floats, plain: Floats, rated: Rated, rows: Rows) 
 
 
 def drawn_pearson(left: Floats, right: Floats, times: NDArray[np.int64]) -> float:
-    """Return the correlation of rows that count as often as they were drawn."""
+    """Return the correlation with rows weighted by how often they were drawn."""
     covariance = np.cov(left, right, fweights=times)
     return float(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]))
 
 
 def cross_validate(values: Mapping[str, Floats], plain: Floats, rated: Rated) -> None:
-    """Choose on four fifths of the sources, measure on the last; each fold on the scale of the others."""
+    """Select on four fifths of the sources and test on the rest; standardize each fold by the others."""
     human = rated.human["simplicity"]
     fold = {source: at % FOLDS for at, source in enumerate(sorted(set(rated.sources)))}
     result = np.zeros(len(human))
@@ -185,12 +185,12 @@ def cross_validate(values: Mapping[str, Floats], plain: Floats, rated: Rated) ->
 
 
 def main() -> None:
-    """Print the tables, and what a choice is worth on rows that it was not made on."""
+    """Print the tables and the results of cross-validated selection."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", required=True, type=Path, help="folder of the rated rows")
-    parser.add_argument("--tuned", help="a tuned encoder, beside MiniLM")
+    parser.add_argument("--data", required=True, type=Path, help="folder with the rated rows")
+    parser.add_argument("--tuned", help="a fine-tuned encoder to add to MiniLM")
     arguments = parser.parse_args()
     asset, dev, structural = (
         arguments.data / f"{name}.jsonl.gz"
@@ -205,7 +205,7 @@ def main() -> None:
         if arguments.tuned:
             print_ablations(one, arguments.tuned)
 
-    print("\nA choice of layer, weights, contrast and p_simple, against plain BERTScore at layer 3")
+    print("\nSelected layer, weights, contrast and p_simple, compared with plain BERTScore at layer 3")
     last = read_set(structural, "Sulem et al.")
     values = {one.name: dict(choices(one, encoders)) for one in (*rated, last)}
     plain = {one.name: values[one.name][f"mini layer 3, {PLAIN}, contrast=0.0"] for one in (*rated, last)}

@@ -1,7 +1,7 @@
-"""What SPEED against the source can reach: splitter, aggregation and direction, chosen on documents left out.
+"""Cross-validate the splitter, aggregation and direction of SPEED against the source.
 
-Each document's rows are scored by the variant that did best (mean Pearson over the dimensions) on the other
-folds' documents, so that no figure rests on a choice made on its own rows.
+Each fold is scored by the variant with the highest mean Pearson correlation over the dimensions on the other
+folds.
 
     python benchmarks/speed_source.py --data summeval.dev.jsonl.gz
 """
@@ -23,17 +23,17 @@ FOLDS = 5
 
 
 def naive_split(text: str) -> list[str]:
-    """Cut after a stop and white space."""
+    """Split at white space after sentence-final punctuation."""
     return [part for part in re.split(r"(?<=[.!?])\s+", text.strip()) if part]
 
 
 def house_split(text: str) -> list[str]:
-    """Cut as SPEED does."""
+    """Split as SPEED does."""
     return [text[start:end] for start, end in split_sentences(text)]
 
 
 def variants(similarity: Floats) -> dict[str, float]:
-    """Return every way to sum up one similarity matrix, shape (candidate, source sentences)."""
+    """Return all aggregations of a similarity matrix of shape (candidate, source sentences)."""
     forward, backward = similarity.max(axis=1), similarity.max(axis=0)
     precision, recall = forward.mean(), backward.mean()
     return {
@@ -64,7 +64,7 @@ def columns(
 
 
 def main() -> None:
-    """Print Pearson of every variant, and of the cross-validated choice."""
+    """Print the correlations of every variant, and of the cross-validated selection."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--data", required=True)
     rows = [row for row in read_rows(parser.parse_args().data) if row.problem is None]
@@ -97,8 +97,8 @@ def main() -> None:
         chosen.append(best)
         for d in dimensions:
             found[d].append(pearson(table[best], d, test))
-    print(f"{'chosen on the other folds':32}" + "".join(f"{np.mean(found[d]):13.3f}" for d in dimensions))
-    print("chosen:", ", ".join(chosen))
+    print(f"{'selected on the other folds':32}" + "".join(f"{np.mean(found[d]):13.3f}" for d in dimensions))
+    print("selected:", ", ".join(chosen))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
-"""SUM-QE beside people and beside its baselines, and what graded damage does to it.
+"""Correlate SUM-QE and its baselines with human judgements, and test it on graded corruptions.
 
     gistmeter train recipes/sumqe-folds.toml --data DATA
     python benchmarks/sumqe_people.py --data DATA --predictions out/sumqe-folds/predictions.jsonl
     python benchmarks/sumqe_people.py --data DATA --model gistmeter/sumqe
 
-With `--predictions`, the regressors of the folds are held against people on documents that they did not see,
-and the baselines on the same rows: what a baseline learns (k, the version of ROUGE) it learns on the other
-folds. With `--model`, one regressor is measured on sets that it was not trained on, then on texts that are
-broken in one quality at a time: a table of five kinds of damage by five qualities.
+With `--predictions`, cross-validated predictions and baselines are correlated with human judgements; the
+baselines' parameters (k, the version of ROUGE) are selected on the other folds. With `--model`, one regressor
+is evaluated on data sets that it was not trained on, then on texts that are corrupted in one quality at a
+time: a table of five kinds of corruption by five qualities.
 """
 
 import argparse
@@ -41,7 +41,7 @@ UNSEEN = {
     "tmu-gfm": ("tmu_gfm", {"grammaticality": "grammaticality"}),
 }
 CLEAN = {"file": "training/bbc_news_summary.jsonl.gz", "column": "source", "most": 8}
-"""News that no regressor of ours was trained on."""
+"""News texts that no included regressor was trained on."""
 Line = dict[str, Any]
 Values = dict[str, np.ndarray[Any, np.dtype[np.float64]]]
 HEAD = ("set", "quality", "metric", "level", "n", "Pearson", "95 %", "Spearman", "Kendall")
@@ -51,12 +51,12 @@ def main() -> None:
     """Print the tables that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="folder with benchmarks/ and training/")
-    parser.add_argument("--predictions", type=Path, help="of folds")
-    parser.add_argument("--bigru", type=Path, help="of the same folds, by a BiGRU")
+    parser.add_argument("--predictions", type=Path, help="predictions of the folds")
+    parser.add_argument("--bigru", type=Path, help="predictions of a BiGRU for the same folds")
     parser.add_argument("--filler", default="gistmeter/fill", help="for the perplexity of masked tokens")
-    parser.add_argument("--apart", type=int, default=7, help="tokens between two that are masked together")
+    parser.add_argument("--apart", type=int, default=7, help="distance in tokens between masked tokens")
     parser.add_argument("--model", help="a regressor")
-    parser.add_argument("--texts", type=int, default=120, help="that are broken")
+    parser.add_argument("--texts", type=int, default=120, help="number of texts to corrupt")
     arguments = parser.parse_args()
     if arguments.predictions:
         print_people(arguments)
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def print_people(arguments: argparse.Namespace) -> None:
-    """Print the agreement with people of regressors and baselines on held-out documents."""
+    """Print the correlations of regressors and baselines on held-out documents."""
     lines = read_lines(arguments.predictions)
     others = read_lines(arguments.bigru) if arguments.bigru else []
     table = []
@@ -103,7 +103,7 @@ def learned(
     choose: Callable[[Any, Any], Any],
     value: Callable[[Any, Any], float],
 ) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Score each fold with what was chosen on the others."""
+    """Score each fold with the parameter selected on the other folds."""
     folds = np.array([line["fold"] for line in lines])
     found = np.zeros(len(lines))
     for fold in np.unique(folds):
@@ -117,7 +117,7 @@ def learned(
 def figures(
     name: str, quality: str, values: Values, people: np.ndarray[Any, Any], lines: Sequence[Line]
 ) -> list[list[str]]:
-    """Return lines of a table, over rows and over systems."""
+    """Return table rows of correlations at pooled and system level."""
     documents, systems = ([line[key] or None for line in lines] for key in ("doc_id", "system"))
     table = []
     for metric, column in values.items():
@@ -130,7 +130,7 @@ def figures(
 
 
 def print_unseen(data: Path, metric: SumQE) -> None:
-    """Print the agreement with people on sets that were not trained on."""
+    """Print the correlations on data sets that were not used for training."""
     table = []
     for name, (file, scores) in UNSEEN.items():
         rows = [
@@ -151,7 +151,7 @@ def print_unseen(data: Path, metric: SumQE) -> None:
 
 
 def print_doses(data: Path, metric: SumQE, texts: int) -> None:
-    """Print, for each kind of damage and each quality, the mean score by dose."""
+    """Print the mean score by dose for each kind of corruption and each quality."""
     clean = [one for one in read_clean(data, [CLEAN], 7) if len(one.base.sentences) >= 4][:texts]
     table = []
     for kind in QUALITIES:
@@ -167,18 +167,15 @@ def print_doses(data: Path, metric: SumQE, texts: int) -> None:
             falls = all(a > b for a, b in pairwise(row))
             own = quality == kind
             most = own and all(row[0] - row[-1] > means[o][0] - means[o][-1] for o in QUALITIES if o != kind)
-            marks = ("falls with every dose" if falls else "not monotone") if own else ""
-            table.append(
-                [
-                    kind,
-                    quality,
-                    *(f"{x:.2f}" for x in row),
-                    f"{row[0] - row[-1]:.2f}",
-                    marks + ", most" * most,
-                ]
-            )
-    head = ("damage", "quality", *(f"dose {dose}" for dose in range(DOSES + 1)), "fall", "")
-    print(f"\n{len(clean)} texts of BBC news, each broken at every dose")
+            marks = []
+            if own:
+                marks.append("falls with every dose" if falls else "not monotone")
+            if most:
+                marks.append("largest fall")
+            doses = [f"{x:.2f}" for x in row]
+            table.append([kind, quality, *doses, f"{row[0] - row[-1]:.2f}", ", ".join(marks)])
+    head = ("corruption", "quality", *(f"dose {dose}" for dose in range(DOSES + 1)), "fall", "")
+    print(f"\n{len(clean)} texts of BBC news, each corrupted at every dose")
     print(tabulate(table, head, "github", disable_numparse=True))
 
 

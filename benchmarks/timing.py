@@ -1,7 +1,7 @@
-"""Every metric under every backend and precision: one table, one plot, written to docs/timing.md.
+"""Time every metric with every backend and precision, and write a table and a plot.
 
-Each way runs in a process of its own, so that its memory can be told. Only an idle machine gives figures that
-mean anything: one other busy process changes a ratio by a factor.
+Each configuration runs in its own process, so that its memory can be measured. Run this on an idle machine:
+another busy process changes the ratios considerably.
 
     python benchmarks/timing.py --data summeval.dev.jsonl.gz --tokenizer t5-base/tokenizer.json
     python benchmarks/timing.py --data summeval.dev.jsonl.gz --rows 8 --only cloze --output /tmp
@@ -43,12 +43,12 @@ HEADERS = ("metric", "runs on", "pairs/s", "ratio", "GB", "largest difference", 
 LENGTHS = (1, 2, 4)
 PACKAGES = ("torch", "transformers", "openvino", "nncf")
 BASE = 200
-"""Words of the shortest source of the plot."""
+"""Number of words of the shortest source in the plot."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one process found."""
+    """Result of one process."""
 
     pairs: float
     seconds: float
@@ -58,15 +58,15 @@ class Run:
 
 
 def main() -> None:
-    """Measure everything and write it down, or be one of the processes that measure."""
+    """Run all measurements and write the report, or run one measurement as a subprocess."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", required=True, help="rows with candidates, sources and references")
     parser.add_argument("--tokenizer", help="tokenizer.json of T5: also run the papers' sizes")
-    parser.add_argument("--rows", type=int, default=64, help="rows of the metrics that ship")
-    parser.add_argument("--sized-rows", type=int, default=5, help="rows of the papers' sizes")
-    parser.add_argument("--every", type=int, default=20, help="of MaskEval on T5-base, every n-th blank")
+    parser.add_argument("--rows", type=int, default=64, help="rows for metrics with included models")
+    parser.add_argument("--sized-rows", type=int, default=5, help="rows for models of the papers' sizes")
+    parser.add_argument("--every", type=int, default=20, help="use every n-th blank of MaskEval on T5-base")
     parser.add_argument("--only", action="append", help="a metric, by its name in the table")
     parser.add_argument("--output", default="docs", help="folder for speed.md and its picture")
     parser.add_argument("--process", nargs=3, metavar=("NAME", "BACKEND", "DTYPE"), help=argparse.SUPPRESS)
@@ -84,8 +84,8 @@ def main() -> None:
 
 
 def setting_of(arguments: argparse.Namespace, name: str) -> Setting:
-    """Return what a case works on."""
-    if arguments.words:  # for the plot: made-up texts whose length is known
+    """Return the input of a case."""
+    if arguments.words:  # for the plot: random texts of known length
         rng = Random(0)
         candidate, source = (" ".join(rng.choices(WORDS.split(), k=size)) for size in (30, arguments.words))
         return Setting([Example("1", candidate, source)], None, 1)
@@ -98,7 +98,7 @@ def setting_of(arguments: argparse.Namespace, name: str) -> Setting:
 
 
 def one_process(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run one way of one case; `naive` is a way, too."""
+    """Run one case with one backend and precision, or with the naive implementation."""
     name, backend, dtype = arguments.process
     naive = backend == "naive"
     runtime = Runtime(device="cpu", backend="torch" if naive else backend, dtype=dtype, cache_mb=0)
@@ -118,7 +118,7 @@ def one_process(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def start(name: str, backend: str, dtype: str, *more: str) -> Run | str:
-    """Run a way in a process of its own; return what it found, or why it could not."""
+    """Run a configuration in a subprocess; return its result, or the error message."""
     command = [sys.executable, *sys.argv, "--process", name, backend, dtype, *more]
     print(f"{name}: {backend} {dtype} {' '.join(more)}", file=sys.stderr, flush=True)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -128,7 +128,7 @@ def start(name: str, backend: str, dtype: str, *more: str) -> Run | str:
 
 
 def measured(name: str) -> list[tuple[str, ...]]:
-    """Return the rows of the table about one metric."""
+    """Return the table rows of one metric."""
     naive, exact = start(name, "naive", "fp32"), start(name, *WAYS[0])
     assert isinstance(naive, Run) and isinstance(exact, Run), (naive, exact)
     rows: list[tuple[str, ...]] = [(name, "naive", *speed(naive, naive), "", "")]
@@ -144,7 +144,7 @@ def measured(name: str) -> list[tuple[str, ...]]:
 
 
 def speed(run: Run, naive: Run) -> tuple[str, str, str]:
-    """Return pairs a second, the ratio to the naive way, and memory."""
+    """Return pairs per second, speed-up over the naive implementation, and memory."""
     return (
         f"{run.pairs / run.seconds:.3g}",
         f"{naive.seconds / run.seconds:.1f}×",
@@ -153,13 +153,13 @@ def speed(run: Run, naive: Run) -> tuple[str, str, str]:
 
 
 def grown(backend: str, dtype: str) -> list[float]:
-    """Return the seconds of MaskEval, as it ships, for sources of one, two and four times the length."""
+    """Return the seconds of MaskEval for sources of one, two and four times the base length."""
     runs = [start("maskeval", backend, dtype, "--words", str(BASE * times)) for times in LENGTHS]
     return [run.seconds for run in runs if isinstance(run, Run)]
 
 
 def machine() -> str:
-    """Say what this was measured on."""
+    """Describe the machine and the package versions."""
     try:
         said = Path("/proc/cpuinfo").read_text(encoding="utf-8")
         name = next(line.partition(": ")[2] for line in said.splitlines() if line.startswith("model name"))
@@ -179,7 +179,7 @@ def machine() -> str:
 
 
 def installed(package: str) -> str:
-    """Return a package's version."""
+    """Return a package's version, or "none"."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -187,7 +187,7 @@ def installed(package: str) -> str:
 
 
 def draw(path: Path, growth: dict[str, list[float]]) -> None:
-    """Draw seconds against the length of the source."""
+    """Plot seconds by source length."""
     figure, axes = plt.subplots(figsize=(5, 3.2), layout="constrained")
     words = [BASE * times for times in LENGTHS]
     for name, seconds in growth.items():
@@ -199,7 +199,7 @@ def draw(path: Path, growth: dict[str, list[float]]) -> None:
 
 
 def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[float]], said: str) -> None:
-    """Write the table, and draw the plot."""
+    """Write the table and draw the plot."""
     folder.mkdir(parents=True, exist_ok=True)
     if growth:
         draw(folder / "speed.svg", growth)

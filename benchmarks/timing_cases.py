@@ -1,6 +1,6 @@
-"""What `timing.py` times: each metric once the project's way, once the naive way.
+"""Cases for `timing.py`: each metric with gistmeter's implementation and a naive one.
 
-A case says how many pairs of texts it is about, and returns numbers and predictions, so that ways compare.
+A case has the number of text pairs, and returns scores and predictions to compare the implementations.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from gistmeter.models.fill.protocol import Fill, Query
 from gistmeter.models.run.runtime import Runtime
 
 SHIPPED = ("maskeval", "cloze", "speed", "bertscore", "simplicity")
-"""Metrics as they ship; naive is one row a call, in fp32 on PyTorch, nothing kept between calls."""
+"""Metrics with included models. Naive: one row per call, fp32 on PyTorch, without a cache."""
 Numbers = list[float]
 Predictions = list[bool]
 Way = Callable[[], tuple[Numbers, Predictions]]
@@ -29,12 +29,12 @@ Way = Callable[[], tuple[Numbers, Predictions]]
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What all cases work on.
+    """Input of all cases.
 
     Args:
         examples: Rows with candidate, source and references.
-        tokenizer: tokenizer.json of T5; the cases at the papers' sizes need it.
-        every: Of the blanks of MaskEval at the paper's size, take every n-th.
+        tokenizer: tokenizer.json of T5, required for models of the papers' sizes.
+        every: Use every n-th blank of MaskEval with a model of the paper's size.
     """
 
     examples: list[Example]
@@ -44,13 +44,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One metric, ready to run.
+    """A metric to time.
 
     Args:
-        pairs: How many pairs of texts it is about; a part of one counts as such.
-        ours: The project's way.
-        naive: The naive way, on the same weights.
-        warm: Does once what is done once a process.
+        pairs: Number of text pairs; fractional if only part of the blanks is used.
+        ours: gistmeter's implementation.
+        naive: Naive implementation with the same weights.
+        warm: Warm-up run.
     """
 
     pairs: float
@@ -75,7 +75,7 @@ def make(name: str, setting: Setting, runtime: Runtime) -> Case:
 
 
 def _speed_by_hand(setting: Setting, runtime: Runtime) -> Case:
-    """SPEED as it ships, beside encoding the sentences of each pair of texts again."""
+    """Build a case of SPEED and a naive implementation with `sentence_transformers`, without a cache."""
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - of the extra `bench`
 
     ours = _shipped("speed", setting, runtime)
@@ -94,7 +94,7 @@ def _shipped(name: str, setting: Setting, runtime: Runtime) -> Case:
 
     def scored(parts: Sequence[Sequence[Example]]) -> tuple[Numbers, Predictions]:
         values = [score.value for part in parts for score in metric.score(part)]
-        # The only prediction of these metrics is which of two texts is the better one.
+        # The prediction of these metrics is which of two neighbouring rows scores higher.
         return values, [one > two for one, two in pairwise(values)]
 
     return Case(
@@ -106,7 +106,7 @@ def _shipped(name: str, setting: Setting, runtime: Runtime) -> Case:
 
 
 def _sized(name: str, setting: Setting, runtime: Runtime) -> Case:
-    """Build a filler of a paper's size, with random weights: they change no time."""
+    """Build a filler of a paper's size with random weights, which do not affect the time."""
     assert setting.tokenizer is not None
     texts = [(example.candidate, example.source or "") for example in setting.examples]
     filler: Any
@@ -122,7 +122,7 @@ def _sized(name: str, setting: Setting, runtime: Runtime) -> Case:
         filler = bart_filler(setting.tokenizer, runtime)
         queries = timing_fill.cloze_queries(filler.vocabulary.tokenizer, texts, separate=True)
         naive = naive_aligned
-    # ClozE's blanks are few, and those of one document share what is read of it.
+    # ClozE has few blanks, and blanks of one document share its encoding, so use them all.
     chosen = queries[:: setting.every] if name == "maskeval T5-base" else queries
 
     def ours() -> tuple[Numbers, Predictions]:
@@ -138,7 +138,7 @@ def _sized(name: str, setting: Setting, runtime: Runtime) -> Case:
 
 
 def bart_filler(file: str, runtime: Runtime) -> AlignedFiller:
-    """Return a BART-base with random weights; the pieces of words are T5's."""
+    """Return a BART-base with random weights; the vocabulary is T5's."""
     tokenizer = timing_fill.roberta_filler(file, Runtime(device="cpu", backend="torch")).vocabulary.tokenizer
     torch.manual_seed(0)
     half = {"layers": 6, "attention_heads": 12, "ffn_dim": 3072}
@@ -149,7 +149,7 @@ def bart_filler(file: str, runtime: Runtime) -> AlignedFiller:
 
 
 def naive_aligned(filler: AlignedFiller, queries: list[Query]) -> Predictions:
-    """Run encoder and decoder for one factor after the other, with logits at every position."""
+    """Run encoder and decoder for one factor at a time, with logits at every position."""
     predictions = []
     for query in queries:
         hidden = {at for first, last in query.blanks for at in range(first, last)}

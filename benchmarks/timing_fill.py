@@ -1,9 +1,9 @@
-"""Filling blanks against the naive way: the same predictions, the same weights, one run, side by side.
+"""Compare gistmeter's fillers with naive implementations: same predictions, same weights, timed in one run.
 
-Both models are initialised at random at their real size, which changes no time. MaskEval's naive way is
-`model.generate` for one masked sequence at a time, six new tokens at most, as a trained model stops; ClozE's
-is one forward pass a factor, with the vocabulary projected at every position. Both naive ways run in fp32;
-the filler is timed in fp32, where its predictions must be the same, and in bf16.
+Both models have their real size and random weights, which do not affect the time. MaskEval's naive
+implementation calls `model.generate` for one masked sequence at a time, with at most six new tokens, about
+where a trained model stops. ClozE's runs one forward pass per factor and computes logits at every position.
+Naive implementations run in fp32; the filler runs in fp32, where its predictions must be equal, and in bf16.
 
     python benchmarks/timing_fill.py --tokenizer t5-base/tokenizer.json
     python benchmarks/timing_fill.py --tokenizer t5-base/tokenizer.json --pairs 1 --every 20
@@ -41,14 +41,14 @@ help from London 2013 £40,000 Mrs Okafor described ferry passengers' delays as 
 Fast: Callable[..., PreTrainedTokenizerFast] = PreTrainedTokenizerFast  # its constructor has no types
 DTYPES: tuple[Dtype, ...] = ("fp32", "bf16")
 WINDOW = 24
-"""Sub-words either side of a blank in the text that is blanked, as in MaskEval."""
+"""Number of sub-words on each side of a blank, as in MaskEval."""
 Ids = tuple[int, ...]
 Predictions = list[bool]
 Result = TypeVar("Result")
 
 
 def make_texts(pairs: int, words: int) -> list[tuple[str, str]]:
-    """Return pairs of a summary and a source, of SummEval's proportions."""
+    """Return pairs of a random summary and source with SummEval's length ratio."""
     rng = Random(0)
 
     def text(size: int) -> str:
@@ -58,7 +58,7 @@ def make_texts(pairs: int, words: int) -> list[tuple[str, str]]:
 
 
 def words_of(tokenizer: PreTrainedTokenizerFast, text: str) -> tuple[Ids, list[tuple[int, int]]]:
-    """Return a text's tokens and the tokens of each word, cut at white space."""
+    """Return a text's tokens and the token range of each word, split at white space."""
     encoding = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False)
     begins = [begin for begin, _ in encoding.offsets]
     starts = [
@@ -68,7 +68,7 @@ def words_of(tokenizer: PreTrainedTokenizerFast, text: str) -> tuple[Ids, list[t
 
 
 def maskeval_queries(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str]]) -> list[Query]:
-    """Blank each word of both texts in a window of its own, the other text beside it, 512 tokens in all."""
+    """Blank each word of both texts in its own window, with the other text as context (512 tokens)."""
     queries = []
     for pair in texts:
         sides = [words_of(tokenizer, text) for text in pair]
@@ -87,12 +87,12 @@ def maskeval_queries(tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, 
 def cloze_queries(
     tokenizer: PreTrainedTokenizerFast, texts: list[tuple[str, str]], *, separate: bool = False
 ) -> list[Query]:
-    """Blank groups of two words, every five, in sentences of twenty words, the source before them.
+    """Blank two words in every five, in sentences of twenty words, with the source as context.
 
     Args:
-        tokenizer: Cuts words into pieces.
+        tokenizer: Tokenizer.
         texts: Pairs of a summary and a source.
-        separate: Whether text and source have a window each, so that all sentences see as much of the source.
+        separate: Whether text and source have separate windows, so that the source length is constant.
     """
     queries = []
     for summary, source in texts:
@@ -108,7 +108,7 @@ def cloze_queries(
 
 
 def naive_maskeval(filler: Seq2SeqFiller, queries: list[Query]) -> Predictions:
-    """Generate for one masked sequence after the other."""
+    """Generate for one masked sequence at a time."""
     predictions = []
     for query in queries:
         row = torch.tensor([filler._input(query)])
@@ -119,7 +119,7 @@ def naive_maskeval(filler: Seq2SeqFiller, queries: list[Query]) -> Predictions:
 
 
 def naive_cloze(filler: MaskedFiller, queries: list[Query]) -> Predictions:
-    """Run the whole model for one factor after the other."""
+    """Run the whole model for one factor at a time."""
     predictions = []
     for query in queries:
         row = torch.tensor([filler._assemble(query).ids])
@@ -132,7 +132,7 @@ def naive_cloze(filler: MaskedFiller, queries: list[Query]) -> Predictions:
 
 
 def timed(work: Callable[[], Result]) -> tuple[Result, float]:
-    """Run and time; return what came out, and the seconds."""
+    """Run a function; return its result and the seconds it took."""
     start = time.perf_counter()
     result = work()
     return result, time.perf_counter() - start
@@ -150,7 +150,7 @@ def t5_filler(file: str, runtime: Runtime) -> Seq2SeqFiller:
 
 
 def roberta_filler(file: str, runtime: Runtime) -> MaskedFiller:
-    """Return a RoBERTa-base with random weights; the pieces of words are T5's."""
+    """Return a RoBERTa-base with random weights; the vocabulary is T5's."""
     tokenizer = Fast(
         tokenizer_file=file,
         pad_token="<pad>",
@@ -178,10 +178,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tokenizer", required=True, help="tokenizer.json of T5")
-    parser.add_argument("--data", help="rows with candidates and sources; texts are made up without it")
+    parser.add_argument("--data", help="rows with candidates and sources; random texts by default")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--words", type=int, default=400, help="words of a made-up source")
-    parser.add_argument("--every", type=int, default=1, help="take every n-th blank only, for a short run")
+    parser.add_argument("--words", type=int, default=400, help="words of a random source")
+    parser.add_argument("--every", type=int, default=1, help="use every n-th blank only, for a short run")
     parser.add_argument("--metric", choices=["maskeval", "cloze"], action="append")
     arguments = parser.parse_args()
     if arguments.data:

@@ -1,12 +1,11 @@
-"""Matching against others' ways of doing it: the same scores, one run, side by side.
+"""Compare SPEED and BERTScore with other implementations: same scores, timed in one run.
 
-Without --tokenizer, SPEED against the naive way, which encodes the sentences of each text with
-`sentence_transformers`, row by row and text by text, however often a reference recurs. Both ways cut
-sentences the same and use the same MiniLM weights.
+Without --tokenizer, compare SPEED with a naive implementation that encodes every text of every row with
+`sentence_transformers`, even if a reference recurs. Both use the same sentence splitter and MiniLM weights.
 
-With --tokenizer, BERTScore against the authors' package `bert-score`: a randomly initialised model of
-roberta-base's shape on the byte-level vocabulary in that folder (vocab.json and merges.txt, as GPT-2 has
-them), each way in a process of its own, which reports its seconds and its largest memory.
+With --tokenizer, compare BERTScore with the authors' package `bert-score`, on a randomly initialized model of
+roberta-base's size with the byte-level vocabulary in that folder (GPT-2's vocab.json and merges.txt). Each
+implementation runs in its own process, which reports time and peak memory.
 
     python benchmarks/timing_match.py --data summeval.dev.jsonl.gz
     python benchmarks/timing_match.py --data summeval.dev.jsonl.gz --tokenizer gpt2
@@ -38,7 +37,7 @@ PARTS = ("precision", "recall", "f1")
 
 
 def naive(model: Any, examples: list[Example]) -> list[float]:  # noqa: ANN401 - a SentenceTransformer
-    """Score row by row, encoding every text again: the mean over references."""
+    """Score row by row without caching; average over references."""
     values = []
     for example in examples:
         ours = model.encode(sentences(example.candidate), normalize_embeddings=True)
@@ -51,12 +50,12 @@ def naive(model: Any, examples: list[Example]) -> list[float]:  # noqa: ANN401 -
 
 
 def sentences(text: str) -> list[str]:
-    """Cut a text as SPEED does."""
+    """Split a text as SPEED does."""
     return [text[start:end] for start, end in split_sentences(text)]
 
 
 def against_naive(examples: list[Example]) -> None:
-    """Time SPEED both ways, print seconds, ratio and the largest difference."""
+    """Time both implementations of SPEED; print seconds, ratio and the largest difference."""
     from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - for this comparison alone
 
     speed = load("speed")
@@ -80,7 +79,7 @@ def against_naive(examples: list[Example]) -> None:
 
 
 def against_package(arguments: argparse.Namespace) -> None:
-    """Time BERTScore both ways, print seconds, memory, ratios and the largest difference."""
+    """Time both implementations of BERTScore; print seconds, memory, ratios and the largest difference."""
     with tempfile.TemporaryDirectory() as folder:
         save_roberta(Path(arguments.tokenizer), Path(folder))
         again = [sys.executable, __file__, "--data", arguments.data, "--model", folder]
@@ -99,7 +98,7 @@ def against_package(arguments: argparse.Namespace) -> None:
 
 
 def one_way(way: str, model: str, examples: list[Example]) -> None:
-    """Score in one way, and print scores, seconds (loading aside) and megabytes as JSON."""
+    """Run one implementation; print scores, seconds (without loading) and peak megabytes as JSON."""
     score = by_package if way == "bert-score" else by_gistmeter
     scores, seconds = score(model, examples)
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -130,7 +129,7 @@ def by_package(model: str, examples: list[Example]) -> tuple[list[list[float]], 
 
 
 def save_roberta(source: Path, folder: Path) -> None:
-    """Save a random model of roberta-base's shape, its vocabulary arranged as RoBERTa's."""
+    """Save a random model of roberta-base's size, with a vocabulary in RoBERTa's layout."""
     words = json.loads((source / "vocab.json").read_text(encoding="utf-8"))
     merges = (source / "merges.txt").read_text(encoding="utf-8").splitlines()
     own = ["<s>", "<pad>", "</s>", "<unk>", *sorted(words, key=words.get)[:-1], "<mask>"]
@@ -144,7 +143,7 @@ def save_roberta(source: Path, folder: Path) -> None:
     special = {f"{name}_token": token for name, token in {**names, "mask": "<mask>"}.items()}
     fast: Any = PreTrainedTokenizerFast  # its constructor has no types
     fast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
-    # The package needs a window, and a class that it knows.
+    # bert-score needs a maximum length and a tokenizer class that it knows.
     path = folder / "tokenizer_config.json"
     facts = {
         **json.loads(path.read_text()),
@@ -158,7 +157,7 @@ def save_roberta(source: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Compare as the arguments say."""
+    """Run the comparison."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

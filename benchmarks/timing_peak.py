@@ -1,8 +1,7 @@
-"""How much of its time a metric spends in matrix products, and how near it is to what the processor can.
+"""Measure the share of time that metrics spend in matrix products, relative to the processor's peak speed.
 
-*Peak* is what one large product in PyTorch reaches. *Limit* is the ratio to the naive way that would be left
-if the products ran at that speed and everything else took no time: nothing that does the same products in
-the same precision gets beyond it.
+*Peak* is the speed of one large matrix product in PyTorch. *Limit* is the maximum possible speed-up over the
+naive implementation with the same products and precision: products at peak speed and no other cost.
 
     python benchmarks/timing_peak.py --data summeval.dev.jsonl.gz --tokenizer t5-base/tokenizer.json
 """
@@ -26,12 +25,12 @@ from gistmeter.models.run.runtime import Runtime
 
 CASES = ("maskeval T5-base", "cloze RoBERTa-base", "cloze BART-base", "speed", "bertscore")
 SHAPE = (2_048, 768, 3_072)
-"""Of the large product: a batch of tokens through a feed-forward layer."""
+"""Shape of the large product: a batch of tokens through a feed-forward layer."""
 HEADERS = ("metric", "naive s", "s", "ratio", "in products", "GFLOP/s", "limit")
 
 
 class Products(TorchFunctionMode):
-    """Adds up the seconds of everything that multiplies matrices."""
+    """Accumulates the time of matrix products, in seconds."""
 
     seconds = 0.0
 
@@ -52,7 +51,7 @@ class Products(TorchFunctionMode):
 
 
 def peak() -> float:
-    """Return the GFLOP a second of a large product: the best of ten."""
+    """Return the GFLOP/s of a large product: best of ten runs."""
     tokens, width, wide = SHAPE
     left, right = torch.randn(tokens, width), torch.randn(wide, width)
     fastest = min(timed(lambda: torch.nn.functional.linear(left, right))[1] for _ in range(10))
@@ -60,15 +59,15 @@ def peak() -> float:
 
 
 def main() -> None:
-    """Measure each case once the naive way and once the project's."""
+    """Time each case with the naive implementation and with gistmeter."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", required=True, help="rows with candidates, sources and references")
     parser.add_argument("--tokenizer", required=True, help="tokenizer.json of T5")
-    parser.add_argument("--rows", type=int, default=64, help="rows of the metrics that ship")
-    parser.add_argument("--sized-rows", type=int, default=2, help="rows of the papers' sizes")
-    parser.add_argument("--every", type=int, default=20, help="of MaskEval's blanks, every n-th")
+    parser.add_argument("--rows", type=int, default=64, help="rows for metrics with included models")
+    parser.add_argument("--sized-rows", type=int, default=2, help="rows for models of the papers' sizes")
+    parser.add_argument("--every", type=int, default=20, help="use every n-th of MaskEval's blanks")
     arguments = parser.parse_args()
     most = peak()
     print(f"peak: {most:.0f} GFLOP/s in fp32, {torch.get_num_threads()} threads", file=sys.stderr)

@@ -115,7 +115,7 @@ def test_a_dimension_that_some_rows_lack(tmp_path: Path, capsys: pytest.CaptureF
     ]
     assert main(arguments) == 0
     said = capsys.readouterr().err
-    assert "t: 1 of 6 rows have no number for q" in said and "t: 2 of 6 rows have no number for r" in said
+    assert "t: 1 of 6 rows have no score for q" in said and "t: 2 of 6 rows have no score for r" in said
     figures = json.loads(out.read_text())
     q, r = _flat(figures, "mine", "q"), _flat(figures, "mine", "r")
     assert (q["n"], q["n_undefined"], r["n"], r["n_undefined"]) == (5, 0, 4, 0)
@@ -157,7 +157,7 @@ def test_what_is_declared_of_a_task_is_used(tmp_path: Path, capsys: pytest.Captu
     assert main(["benchmark", "length_ratio", "--data", str(tmp_path), "--json", str(out)]) == 0
     said = capsys.readouterr()
     assert "hter (lower is better)" in said.out
-    assert "chaganty_lq.mine: less hter is better" in said.err
+    assert "chaganty_lq.mine: lower hter is better" in said.err
     assert "chaganty_lq.mine: 5 scores for grammar are outside its scale, -1 to 1" in said.err
     figures = json.loads(out.read_text())
     assert {row["dimension"] for row in figures} == {"hter", "grammar", "consistency"}
@@ -205,7 +205,7 @@ def test_rows_that_share_an_id(tmp_path: Path, capsys: pytest.CaptureFixture[str
     with data.open("a") as file:
         file.write(json.dumps(_row(1, {"q": 2.0})) + "\n")
     assert main(["benchmark", "length_ratio", "--data", str(data)]) == 0
-    assert "t: 1 ids are of more than one row, and each row counts; the first: 1" in capsys.readouterr().err
+    assert "t: 1 ids occur in more than one row, and each row counts; the first: 1" in capsys.readouterr().err
     scores = _csv(tmp_path / "mine.csv", ["id,mine", "1,0.5"])
     assert main(["benchmark", "--data", str(data), "--scores", str(scores)]) == 3
     assert "the id 1 matches 2 rows of t; make the ids of rows unique" in capsys.readouterr().err

@@ -66,7 +66,7 @@ def test_a_trial_is_not_mistaken_for_the_whole(recipe: str, capsys: pytest.Captu
     assert main(["train", recipe, "--steps", "1", "--output", "x", "--data", ".", "--quiet"]) == 0
     assert json.loads(Path("x/history.json").read_text())["validations"][-1]["step"] == 1
     assert main(["train", recipe, "--output", "x", "--quiet"]) == 2
-    assert "x holds a training with another recipe; give another --output" in capsys.readouterr().err
+    assert "x contains a run of another recipe; choose another --output" in capsys.readouterr().err
 
 
 def test_ctrl_c_and_on(
@@ -104,7 +104,7 @@ def test_without_matplotlib(
             "no task 'poetry'; there are: en, fill,",
         ),
         ('task = "en"', 2, "lists its data files"),
-        ("task = ", 3, "is no recipe"),
+        ("task = ", 3, "is not valid TOML"),
     ],
 )
 def test_what_is_wrong(

@@ -215,7 +215,7 @@ def test_one_step_of_adam_by_hand(tmp_path: Path) -> None:
 
 def test_what_cannot_go_on(tmp_path: Path) -> None:
     run(tmp_path, None, replace(SETTINGS, steps=3))
-    with pytest.raises(UsageError, match=r"was written with steps=3, the recipe says 50"):
+    with pytest.raises(UsageError, match=r"was written with steps=3, but the recipe has 50"):
         run(tmp_path)
     with pytest.raises(BadModel, match="belongs to another model"):
         run(tmp_path, Sums(nn.Linear(3, 1)), replace(SETTINGS, steps=3))
@@ -226,7 +226,7 @@ def test_what_cannot_go_on(tmp_path: Path) -> None:
     whole = (tmp_path / CHECKPOINT).read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", b"no checkpoint"):
         (tmp_path / CHECKPOINT).write_bytes(damaged)
-        with pytest.raises(BadModel, match=r"checkpoint.pt is damaged; delete it"):
+        with pytest.raises(BadModel, match=r"checkpoint.pt is damaged .*delete it"):
             run(tmp_path, None, replace(SETTINGS, steps=3))
     torch.save({"step": 1}, tmp_path / CHECKPOINT)
     with pytest.raises(BadModel, match="is damaged"):
@@ -247,7 +247,7 @@ def test_a_flipped_byte_is_refused(tmp_path: Path) -> None:
             found = repr(load_checkpoint(tmp_path, facts))
         except BadModel as error:
             refused += 1
-            assert "damaged; delete it" in str(error)
+            assert "; delete it" in str(error)
         else:
             assert found == known, f"byte {at} changes what is read, in silence"  # else it is padding
     assert refused > len(whole) / 41 / 3
@@ -273,7 +273,7 @@ def test_a_loss_that_is_no_number(tmp_path: Path, bad: float) -> None:
         def loss(self, step: int) -> torch.Tensor:
             return self._error(torch.ones(1, 3)) * (bad if step == 8 else 1)
 
-    with pytest.raises(GistmeterError, match=f"the loss is {bad} at step 8; lower the learning rate"):
+    with pytest.raises(GistmeterError, match=f"the loss is {bad} at step 8; lower training.learning_rate"):
         run(tmp_path, Broken())
     state = torch.load(tmp_path / CHECKPOINT, weights_only=True)
     assert state["step"] == 6
@@ -282,5 +282,5 @@ def test_a_loss_that_is_no_number(tmp_path: Path, bad: float) -> None:
 
 
 def test_a_figure_that_nobody_measures(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"training\.select=-beauty: this task measures loss"):
+    with pytest.raises(UsageError, match=r"training\.select=-beauty: no such metric; choose one of: loss"):
         run(tmp_path, None, replace(SETTINGS, select="-beauty"))

@@ -8,7 +8,7 @@ import pytest
 
 from gistmeter.catalog import TASKS, WITHOUT_LOOP
 from gistmeter.core.errors import DataError, UsageError
-from gistmeter.training.batches import Batches
+from gistmeter.training.batches import Batches, LengthBatches
 from gistmeter.training.recipe import Recipe, Settings, check_keys, claim, read_recipe, read_toml
 from gistmeter.training.texts import TextPair, read_pairs
 
@@ -72,16 +72,16 @@ def test_epochs_count_validations_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("steps = [", "is no recipe"),
-        ("[training]\nsteps = 1", "does not say its task"),
-        (GOOD + "[date]\n", "no 'date' here; there are: task, training"),
-        ('data = "here"\n' + GOOD, r"write data as a table, \[data\]"),
-        (GOOD + "rate = 1\n", "no setting 'rate' in training; there are: epochs, steps"),
+        ("steps = [", "is not valid TOML"),
+        ("[training]\nsteps = 1", "has no task; add task"),
+        (GOOD + "[date]\n", "unknown key 'date'; choose from: task, training"),
+        ('data = "here"\n' + GOOD, r"data is not a table; write it as \[data\]"),
+        (GOOD + "rate = 1\n", "unknown key training.rate; choose from: epochs, steps"),
         (GOOD + "epochs = 3\n", "has both steps and epochs"),
         (GOOD.replace("steps = 40\n", ""), r"needs steps \(or epochs\) and learning_rate"),
         (GOOD.replace("40", "0"), "training.steps=0: give at least 1"),
-        (GOOD.replace("40", '"40"'), "training.steps='40' is no int"),
-        (GOOD.replace("40", "true"), "training.steps=True is no int"),
+        (GOOD.replace("40", '"40"'), "training.steps='40' must be of type int"),
+        (GOOD.replace("40", "true"), "training.steps=True must be of type int"),
         (GOOD.replace("1e-4", "0"), "learning_rate=0: give a number above 0"),
         (GOOD + 'schedule = "cosine"\n', "training.schedule=cosine: choose one of constant, linear"),
         (GOOD.replace("1e-4", "nan"), "training.learning_rate=nan: give a finite number"),
@@ -90,13 +90,13 @@ def test_epochs_count_validations_too(tmp_path: Path) -> None:
         (GOOD + "[data]\nmix = { source = inf }\n", "data.mix.source=inf: give a finite number"),
         (GOOD + "[data]\nsets = 5\n", "data.sets=5 is not a list"),
         (GOOD + '[data]\nsets = ["a.jsonl"]\n', "data.sets 1='a.jsonl' is not a table"),
-        (GOOD + "[[data.sets]]\nfile = 5\n", "data.sets 1.file=5 is not a text"),
+        (GOOD + "[[data.sets]]\nfile = 5\n", "data.sets 1.file=5 is not a string"),
         (GOOD + "[[data.sets]]\nwhere = 5\n", "data.sets 1.where=5 is not a table"),
         (GOOD + '[[data.sets]]\nwhere = { level = "a" }\n', "data.sets 1.where.level='a' is not a list"),
-        (GOOD + '[[data.sets]]\nlimit = "x"\n', "data.sets 1.limit='x' is not a whole number"),
+        (GOOD + '[[data.sets]]\nlimit = "x"\n', "data.sets 1.limit='x' is not an integer"),
         (GOOD + "[[data.sets]]\nrepeat = 0\n", "data.sets 1.repeat=0: give at least 1"),
-        (GOOD + "[[data.made.sets]]\nlimit = true\n", "data.made.sets 1.limit=True is not a whole number"),
-        (GOOD + '[model]\nlayers = "x"\n', "model.layers='x' is not a whole number"),
+        (GOOD + "[[data.made.sets]]\nlimit = true\n", "data.made.sets 1.limit=True is not an integer"),
+        (GOOD + '[model]\nlayers = "x"\n', "model.layers='x' is not an integer"),
     ],
 )
 def test_what_is_wrong_with_a_recipe(tmp_path: Path, text: str, said: str) -> None:
@@ -109,7 +109,7 @@ def test_recipes_that_are_not_there_or_not_asked_for(tmp_path: Path) -> None:
         read_recipe(tmp_path / "none.toml")
     with pytest.raises(UsageError, match="steps=0: give at least 1"):
         read_recipe(recipe(tmp_path, GOOD)).shortened(0)
-    with pytest.raises(UsageError, match="mine: no 'b' here; there are: a"):
+    with pytest.raises(UsageError, match="mine: unknown key 'b'; choose from: a"):
         check_keys({"a": 1, "b": 2}, ["a"], "mine")
 
 
@@ -122,7 +122,7 @@ def test_a_folder_belongs_to_one_recipe(tmp_path: Path) -> None:
     )
     (tmp_path / "out" / "checkpoint.pt").touch()
     for other in (GOOD, GOOD + "[data]\nsplit = 2\n", GOOD + "seed = 2\n[data]\nsplit = 1\n"):
-        with pytest.raises(UsageError, match="holds a training with another recipe; give another --output"):
+        with pytest.raises(UsageError, match="contains a run of another recipe; choose another --output"):
             claim(tmp_path / "out", read_recipe(recipe(tmp_path, other)))
 
 
@@ -159,9 +159,21 @@ def test_pairs_of_a_document_stay_on_one_side(tmp_path: Path) -> None:
     assert 0.1 < len(held) / 150 < 0.35
     assert TextPair("Report 0.", "Part 2.") in learned + held
     assert len(read_pairs(tmp_path, [columns])[1]) < len(held)
-    with pytest.raises(DataError, match="has no row that the recipe asks for"):
+    with pytest.raises(DataError, match="has no matching row"):
         read_pairs(tmp_path, [{**columns, "source": "text"}])
     whole = (tmp_path / "mine.jsonl.gz").read_bytes()
     (tmp_path / "mine.jsonl.gz").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(DataError, match="cannot read"):
         read_pairs(tmp_path, [columns])
+
+
+def test_pools_are_sorted_by_length_and_served_in_random_order() -> None:
+    lengths = (5, 1, 4, 4, 9, 2, 7, 3, 8, 6, 1)
+    pooled = LengthBatches(lengths, size=2, pool=3, seed=7)
+    # The rows that earlier versions drew: a recipe must go on to reproduce its model.
+    assert [pooled.rows_of(step) for step in range(6)] == [[7, 2], [3, 6], [8, 4], [1, 5], [0, 9], [10]]
+    assert len(pooled) == 6
+    unsorted = LengthBatches(lengths, size=4, pool=1, seed=7)
+    assert [unsorted.rows_of(step) for step in range(3)] == [[8, 2, 6, 3], [4, 7, 10, 1], [0, 9, 5]]
+    small = LengthBatches((3, 1), size=4, pool=8, seed=7)
+    assert all(small.rows_of(step) for step in range(8)), "no batch is empty"

@@ -1,1 +1,1 @@
-"""How well metrics agree with human judgements."""
+"""Benchmarks: correlation of metrics with human judgements, data sets, and suites that reproduce papers."""

@@ -1,4 +1,4 @@
-"""Scores the rows of a task and holds the scores against what people said."""
+"""Score the rows of a data set and correlate the scores with human judgements."""
 
 import time
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from gistmeter.core.row import Row
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one metric on one task.
+    """Result of one metric on one data set.
 
     Args:
-        rows: The figures, as `gistmeter benchmark --json` writes them.
-        seconds: How long scoring took, models loaded.
-        values: The metric's value for each row; NaN where it gave none.
+        rows: Correlations, in the format of `gistmeter benchmark --json`.
+        seconds: Scoring time, without model loading.
+        values: Metric value of each row; NaN if undefined.
     """
 
     rows: list[dict[str, object]]
@@ -30,14 +30,14 @@ class Result:
 
 
 def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, seed: int = 0) -> Result:
-    """Correlate a metric's value and parts with every human dimension, at every level.
+    """Correlate a metric's value and components with every human dimension, at every level.
 
     Args:
-        task: What the figures are filed under.
-        label: What the metric is called.
-        metric: Scores the rows.
-        rows: With human scores.
-        seed: Of the bootstrap.
+        task: Name of the data set.
+        label: Name of the metric.
+        metric: Metric that scores the rows.
+        rows: Rows with human scores.
+        seed: Seed of the bootstrap.
     """
     start = time.perf_counter()
     scores = metric.score([row.example for row in rows])

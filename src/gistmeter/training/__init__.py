@@ -1,1 +1,1 @@
-"""Training: one plain loop, frozen recipes, checkpoints that survive a kill."""
+"""Training: one loop, immutable recipes, and checkpoints that make every run resumable."""

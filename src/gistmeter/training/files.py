@@ -1,4 +1,4 @@
-"""Files of a training: written whole or not at all."""
+"""Atomic writes for the files of a training run."""
 
 import os
 from contextlib import suppress
@@ -9,15 +9,15 @@ HISTORY = "history.json"
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file whole or not at all; see `write_bytes`."""
+    """Write a text file atomically; see `write_bytes`."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a kill or a power cut leaves the old one or the new one.
+    """Write a file atomically: a kill or power loss leaves the previous file or the complete new one.
 
     Raises:
-        OSError: If the disk is full, or the folder cannot be written; no part of the file is left.
+        OSError: If the disk is full or the folder is not writable; no partial file remains.
     """
     beside = path.with_name(path.name + ".tmp")
     try:

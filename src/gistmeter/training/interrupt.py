@@ -1,4 +1,4 @@
-"""Ctrl-C that waits for the end of a step, so that what is saved is a whole one."""
+"""Delay Ctrl-C until the end of a training step, so that the saved state is consistent."""
 
 import signal
 import sys
@@ -10,10 +10,10 @@ from types import FrameType
 
 @contextmanager
 def delayed_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that the first Ctrl-C sets; a second one interrupts at once, as usual.
+    """Yield an event that the first Ctrl-C sets; a second Ctrl-C interrupts immediately.
 
-    Outside the main thread, where Python lets nobody handle signals, the event is never set. Nor is it where
-    interrupts are ignored already, as by a shell that runs a command in the background.
+    The event is never set outside the main thread, where Python does not deliver signals, or where interrupts
+    are already ignored, as in a shell's background jobs.
     """
     asked = threading.Event()
     usual = signal.getsignal(signal.SIGINT)
@@ -24,7 +24,7 @@ def delayed_interrupt() -> Iterator[threading.Event]:
     def ask(_signal: int, _frame: FrameType | None) -> None:
         asked.set()
         signal.signal(signal.SIGINT, usual)
-        sys.stderr.write("\nstopping after this step; press Ctrl-C again to stop at once\n")
+        sys.stderr.write("\nstopping after this step; press Ctrl-C again to stop immediately\n")
 
     signal.signal(signal.SIGINT, ask)
     try:

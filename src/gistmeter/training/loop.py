@@ -1,4 +1,4 @@
-"""The loop that trains every model of gistmeter."""
+"""The training loop shared by all models."""
 
 import math
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from gistmeter.core.errors import GistmeterError, UsageError
 from gistmeter.training.checkpoint import load_checkpoint, restore, save_checkpoint, trainable
@@ -17,51 +17,55 @@ from gistmeter.training.interrupt import delayed_interrupt
 from gistmeter.training.recipe import Settings
 
 LOG_EVERY = 20
-"""Steps whose mean loss makes one point of the training curve."""
+"""Number of steps averaged into one point of the training curve."""
 History = dict[str, list[dict[str, float]]]
 
 
 class TrainingTask(Protocol):
-    """What is trained. Every draw of it follows from the step, so that a restart meets the same batches."""
+    """A model with its data and loss.
+
+    All randomness is derived from the step number, so a resumed run sees the same batches.
+    """
 
     @property
     def model(self) -> torch.nn.Module:
-        """What is trained."""
+        """The model to train."""
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """Return groups of weights for the optimizer: `params`, and `scale` of the learning rate (1)."""
+        """Return parameter groups: `params`, and optionally `scale`, a factor of the learning rate."""
 
     def loss(self, step: int) -> torch.Tensor | Iterable[torch.Tensor]:
-        """Draw the batch of a step and return its loss, or parts of it that add up to it.
+        """Draw the batch of a step and return its loss, or the losses of micro-batches, which add up to it.
 
-        Of the parts, each is differentiated before the next is asked for: a batch may be larger than memory.
+        Each micro-batch is backpropagated before the next is computed, so a batch may exceed memory.
         """
 
     def validate(self) -> dict[str, float]:
-        """Return figures of the validation rows, `loss` among them."""
+        """Return the validation metrics, including `loss`."""
 
 
 def train(task: TrainingTask, settings: Settings, folder: Path, *, progress: bool = True) -> History:
-    """Train; go on where an earlier run in the same folder stopped.
+    """Train a model, resuming from the checkpoint in the folder if there is one.
 
-    A kill loses at most the steps since the last checkpoint, and the run that goes on draws the same curve;
-    an interrupt (Ctrl-C) loses none. The task's model ends with the weights that `settings.select` asks for.
+    A killed run loses at most the steps since the last checkpoint, and the resumed run gives the same curve;
+    an interrupted run (Ctrl-C) loses no step. At the end, the model has the weights selected by
+    `settings.select`.
 
     Args:
-        task: What is trained.
-        settings: How.
-        folder: Where checkpoints and the history go.
-        progress: Whether to show a bar and the validations on standard error.
+        task: Model, data and loss.
+        settings: Settings of the loop.
+        folder: Folder for checkpoints and the history.
+        progress: Whether to show a progress bar and validation results on standard error.
 
     Returns:
-        `steps` (step, loss, learning_rate, seconds) and `validations` (step and the task's figures).
+        `steps` (step, loss, learning_rate, seconds) and `validations` (step and the task's metrics).
 
     Raises:
-        GistmeterError: If the loss is no number any more.
-        UsageError: If the folder holds a run with other settings, or the task has no figure that
-            `settings.select` names.
-        BadModel: If what the folder holds is damaged, or of another model.
-        KeyboardInterrupt: After Ctrl-C; the run is saved.
+        GistmeterError: If the loss is NaN or infinite.
+        UsageError: If the folder has a run with other settings, or the task does not report the metric
+            named by `settings.select`.
+        BadModel: If the checkpoint is damaged or belongs to another model.
+        KeyboardInterrupt: After Ctrl-C, once a checkpoint is saved.
     """
     run = _Run(task, settings, folder)
     with (
@@ -84,7 +88,7 @@ def train(task: TrainingTask, settings: Settings, folder: Path, *, progress: boo
 
 
 class _Run:
-    """A training on its way."""
+    """State of a training run."""
 
     def __init__(self, task: TrainingTask, settings: Settings, folder: Path) -> None:
         self.task, self.settings, self.folder = task, settings, folder
@@ -102,7 +106,7 @@ class _Run:
             self._restore(state)
 
     def advance(self) -> str:
-        """Take one step, and whatever is due after it; return what a validation found."""
+        """Take one step, log, validate and save if due; return a line with the validation metrics, or ""."""
         started = time.perf_counter()
         self._learn()
         self.seconds += time.perf_counter() - started
@@ -116,7 +120,7 @@ class _Run:
         return line
 
     def save(self) -> None:
-        """Write down where the run stands."""
+        """Save a checkpoint."""
         state = {
             "settings": self.facts,
             "step": self.step,
@@ -131,7 +135,7 @@ class _Run:
         save_checkpoint(self.folder, state)
 
     def finish(self) -> None:
-        """Leave the model with the weights that were asked for."""
+        """Load the selected weights into the model."""
         if self.best:
             restore(self.task.model, self.best)
         self.task.model.eval()
@@ -147,7 +151,7 @@ class _Run:
         for loss in self._losses():
             value = float(loss.detach())
             if not math.isfinite(value):
-                raise GistmeterError(f"the loss is {value} at step {self.step}; lower the learning rate")
+                raise GistmeterError(f"the loss is {value} at step {self.step}; lower training.learning_rate")
             loss.backward()  # type: ignore[no-untyped-call]
             total += value
         if settings.clip:
@@ -157,7 +161,7 @@ class _Run:
         self.pending.append(total)
 
     def _losses(self) -> Iterator[torch.Tensor]:
-        """Yield the parts of a step's loss; only computing them, not their gradients, is in bfloat16."""
+        """Yield the losses of a step's micro-batches; only the forward pass uses bfloat16."""
         with _precision(self.task.model, self.settings):
             found = self.task.loss(self.step)
         parts = iter([found] if isinstance(found, torch.Tensor) else found)
@@ -198,12 +202,12 @@ class _Run:
 
 
 def kept(validations: Sequence[dict[str, float]], select: str) -> dict[str, float]:
-    """Return the figures of the validation at which the weights were kept."""
+    """Return the metrics of the validation whose weights were kept."""
     return min(validations, key=lambda figures: _chosen(figures, select)) if select else validations[-1]
 
 
 def learning_rate_factor(step: int, settings: Settings) -> float:
-    """Return what the learning rate is multiplied by at a step, counted from 0."""
+    """Return the factor of the learning rate at a step, counted from 0."""
     if step < settings.warmup:
         return (step + 1) / settings.warmup
     if settings.schedule == "linear":
@@ -212,14 +216,14 @@ def learning_rate_factor(step: int, settings: Settings) -> float:
 
 
 def trainable_weights(model: torch.nn.Module) -> list[torch.nn.Parameter]:
-    """Return the weights that training changes."""
+    """Return the trainable weights."""
     return [weight for weight in model.parameters() if weight.requires_grad]
 
 
 def _chosen(figures: Mapping[str, float], name: str) -> float:
-    """Return the figure by which the best weights are kept; less is better."""
+    """Return the metric that selects the best weights, negated for `-NAME`; lower is better."""
     if name.removeprefix("-") not in figures:
-        raise UsageError(f"training.select={name}: this task measures {', '.join(figures)}")
+        raise UsageError(f"training.select={name}: no such metric; choose one of: {', '.join(figures)}")
     return -figures[name[1:]] if name.startswith("-") else figures[name]
 
 
@@ -244,4 +248,4 @@ def _line(step: int, seconds: float, figures: Mapping[str, float]) -> str:
 
 
 def _pause() -> float:
-    return 0.1 if sys.stderr.isatty() else 30.0  # a log file wants few lines
+    return 0.1 if sys.stderr.isatty() else 30.0  # keep log files short

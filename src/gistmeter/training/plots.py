@@ -1,4 +1,4 @@
-"""The curves of a training as one picture."""
+"""Plot the training and validation curves."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ Points = Sequence[Mapping[str, float]]
 
 
 def plot_history(history: Mapping[str, Points], path: Path) -> None:
-    """Draw a training: its loss on the left, on the right the other figures of its validations.
+    """Plot the loss on the left and the other validation metrics on the right.
 
     Args:
-        history: What `loop.train` returns, or `history.json` holds.
-        path: Of the PNG.
+        history: The result of `loop.train`, or the content of `history.json`.
+        path: PNG file to write.
 
     Raises:
         MissingExtra: If matplotlib is not installed.
@@ -33,7 +33,7 @@ def plot_history(history: Mapping[str, Points], path: Path) -> None:
     losses, others = figure.subplots(1, 2)
     _draw_losses(losses, history)
     _draw_others(others, history["validations"])
-    with warnings.catch_warnings():  # a name in a script that the font lacks is drawn as boxes
+    with warnings.catch_warnings():  # Matplotlib warns about glyphs that its font lacks
         warnings.simplefilter("ignore")
         beside = path.with_name(path.name + ".tmp")
         figure.savefig(beside, format="png")
@@ -58,13 +58,13 @@ def _draw_others(axes: "Axes", validations: Points) -> None:
         _line(axes, validations, name, name.replace("_", " "), at + 1)
     axes.set_title("Validation", fontsize=10)
     if not names:
-        axes.text(0.5, 0.5, "no other figures", ha="center", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "no other metrics", ha="center", transform=axes.transAxes)
     _finish(axes, "value")
 
 
 def _line(axes: "Axes", points: Points, name: str, label: str, colour: int) -> None:
     known = [point for point in points if name in point]
-    style = "o-" if len(known) < 40 else "-"  # so many markers would hide the line
+    style = "o-" if len(known) < 40 else "-"  # more markers would hide the line
     x, y = [p["step"] for p in known], [p[name] for p in known]
     axes.plot(x, y, style, markersize=3, color=f"C{colour}", label=label)
 

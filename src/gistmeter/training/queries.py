@@ -1,4 +1,4 @@
-"""Teach a language model to fill blanks that a metric draws: what MaskEval and ClozE have in common."""
+"""Train a language model to fill the blanks that MaskEval or ClozE draws."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,20 +21,20 @@ from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import TextPair, read_pairs
 
 MODEL = "model"
-"""Folder inside a training's own in which the trained model lies."""
+"""Subfolder of the output folder that holds the trained model."""
 Draw = Callable[[TextPair, random.Random], Query | None]
-"""Blanks something in a pair; None if there is nothing to blank."""
+"""Draws a fill query from a pair; returns None if there is nothing to blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairData:
-    """The `data` part of a recipe, `folder` and `sets` aside.
+    """The `data` table of a recipe, except `folder` and `sets`.
 
     Args:
-        parts: One part in so many of the documents is held out for validation.
-        batch: Queries of a step, one a pair.
-        micro_batch: Queries that go through the model at once; less saves memory and changes nothing.
-        validation: Most pairs that a validation looks at, drawn once; 0 for all that are held out.
+        parts: Hold out one in `parts` documents for validation.
+        batch: Queries per step, one per pair.
+        micro_batch: Queries per forward pass; lower values save memory and give the same result.
+        validation: Maximum number of validation pairs, drawn once; 0 uses all held-out pairs.
     """
 
     parts: int = 5
@@ -49,18 +49,18 @@ class PairData:
 
 
 class QueryTask:
-    """Blanks drawn anew every epoch; the loss is the mean −log p of the gold tokens of a step.
+    """Blank filling with blanks redrawn every epoch; the loss is the mean −log p of the gold tokens.
 
     Args:
-        filler: Its model is trained, in the format in which it fills.
-        draw: Blanks something in a pair.
-        pairs: To learn from.
-        held_out: To validate on; their blanks are drawn once.
-        data: Sizes of batches.
-        seed: Decides every draw.
+        filler: Filler whose model is trained, with its own input format.
+        draw: Draws a query from a pair.
+        pairs: Training pairs.
+        held_out: Validation pairs; their blanks are drawn once.
+        data: Batch sizes.
+        seed: Seed of all draws.
 
     Raises:
-        DataError: If no pair that is held out has anything to blank.
+        DataError: If there is no training pair, or no held-out pair has anything to blank.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class QueryTask:
         seed: int,
     ) -> None:
         if not pairs:
-            raise DataError("no document is left to train on; give more, or raise data.parts")
+            raise DataError("no training documents; add data, or raise data.parts to hold out fewer")
         self.filler, self.draw, self.pairs, self.data, self.seed = filler, draw, pairs, data, seed
         self.model: torch.nn.Module = filler.model
         self.batches = Batches(len(pairs), data.batch, seed)
@@ -84,15 +84,15 @@ class QueryTask:
         self.validation = [query for query in drawn if query is not None]
         if not self.validation:
             raise DataError(
-                "no document that is held out has anything to blank; give more, or lower data.parts"
+                "no held-out document has anything to blank; add data, or lower data.parts to hold out more"
             )
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """All weights of the model, at one learning rate."""
+        """Return all trainable weights, in one group."""
         return [{"params": trainable_weights(self.model)}]
 
     def queries(self, step: int) -> list[Query]:
-        """Draw the queries of a step; where none of its pairs has anything to blank, those of the next."""
+        """Draw the queries of a step; if its pairs have nothing to blank, draw those of the next step."""
         for at in range(step, step + len(self.batches)):
             epoch = self.batches.epoch(at)
             drawn = (
@@ -102,17 +102,17 @@ class QueryTask:
             found = [query for query in drawn if query is not None]
             if found:
                 return found
-        raise DataError("no pair has anything to blank")
+        raise DataError("no training pair has anything to blank; check the texts of data.sets")
 
     def loss(self, step: int) -> Iterator[torch.Tensor]:
-        """Yield the parts of a step's loss, one a micro-batch."""
+        """Yield the losses of a step's micro-batches, which add up to the loss of the step."""
         queries = self.queries(step)
         total = gold_count(self.filler, queries)
         for part in self._cut(queries):
             yield gold_loss(self.filler, part) / total
 
     def validate(self) -> dict[str, float]:
-        """Return the loss on held-out blanks, and the share of them that the model fills as the text does."""
+        """Return `loss` on the held-out blanks, and `exact`, the share of blanks filled correctly."""
         total = gold_count(self.filler, self.validation)
         loss = (
             sum(float(gold_loss(self.filler, part).detach()) for part in self._cut(self.validation)) / total
@@ -125,33 +125,33 @@ class QueryTask:
         return (queries[at : at + size] for at in range(0, len(queries), size))
 
     def save(self, folder: Path) -> None:
-        """Save the model and its tokenizer, so that `--model FOLDER` loads them."""
+        """Save the model and its tokenizer in a folder that `--model` accepts."""
         save_model(self.model, self.filler.vocabulary.tokenizer, folder)
 
 
 def train_on_queries(
     recipe: Recipe, folders: tuple[Path, Path], drawer: Callable[[Trainable], Draw], *, progress: bool
 ) -> dict[str, float]:
-    """Train the model of a recipe on blanks.
+    """Train the model of a recipe to fill blanks, and save it.
 
     Args:
-        recipe: With `model.name`, and `data.sets` as `read_pairs` takes them.
-        folders: Where the data is, and where the training goes: the model into `model` there.
-        drawer: Makes what draws the blanks, for a filler.
+        recipe: Recipe with `model.name` and `data.sets`; see `read_pairs`.
+        folders: Data folder and output folder; the model is saved in the subfolder `model` of the latter.
+        drawer: Returns the function that draws queries for a filler.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the validation at which the weights were kept, its `step` among them.
+        The metrics of the validation whose weights were kept, including `step`.
 
     Raises:
-        UsageError: If the recipe is not as it should be.
-        DataError: If its files are not.
-        ModelError: If its model cannot be loaded, or not be trained so.
+        UsageError: If the recipe is invalid.
+        DataError: If a data file is missing or invalid.
+        ModelError: If the model cannot be loaded, or its type cannot be trained.
     """
     given = {name: value for name, value in recipe.data.items() if name not in ("folder", "sets")}
     data = options_from(PairData, given)
     if "name" not in recipe.model or not recipe.data.get("sets"):
-        raise UsageError(f"{recipe.name}: the recipe needs name in [model] and file in [[data.sets]]")
+        raise UsageError(f"{recipe.name}: the recipe lacks model.name or data.sets; add both")
     pairs, held_out = read_pairs(folders[0], recipe.data["sets"], parts=data.parts)
     runtime = Runtime(backend="torch", progress=progress)
     filler = trainable_filler(load_filler(str(recipe.model["name"]), runtime))

@@ -1,4 +1,4 @@
-"""Recipes: everything that decides a training, in one TOML file."""
+"""Recipes: TOML files that specify a training run completely."""
 
 import json
 import math
@@ -18,25 +18,25 @@ Precision = Literal["fp32", "bf16"]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How the loop runs.
+    """Settings of the training loop.
 
-    In a recipe, `epochs` may stand for `steps`; `validate_every` and `checkpoint_every` then count epochs,
-    too, and are 1 where they are not given.
+    A recipe may give `epochs` instead of `steps`; `validate_every` and `checkpoint_every` then also count
+    epochs and default to 1.
 
     Args:
-        steps: How many batches.
-        learning_rate: At its highest.
+        steps: Number of batches.
+        learning_rate: Peak learning rate.
         optimizer: `adam`, or `adamw` with decoupled weight decay.
-        weight_decay: Of `adamw`.
-        warmup: Steps over which the learning rate rises from 0.
-        schedule: What follows: `constant`, or `linear` down to 0 at the last step.
-        clip: Largest norm of the gradient; 0 for none.
-        precision: `bf16` runs the products of matrices in bfloat16 and keeps the weights in float32.
-        validate_every: Steps between two validations.
-        checkpoint_every: Steps between two checkpoints: what a kill may lose.
-        select: The validation figure by which the best weights are kept; `-accuracy` for the highest
-            accuracy; empty keeps the last weights.
-        seed: Of the drawing of batches and of dropout.
+        weight_decay: Weight decay of `adamw`.
+        warmup: Steps of linear warm-up from 0.
+        schedule: Learning rate after the warm-up: `constant`, or `linear` decay to 0 at the last step.
+        clip: Maximum gradient norm; 0 disables clipping.
+        precision: `bf16` uses automatic mixed precision (bfloat16) with float32 weights.
+        validate_every: Steps between validations.
+        checkpoint_every: Steps between checkpoints; a killed run loses at most this many.
+        select: Validation metric that selects the best weights, lowest first; `-accuracy` selects the
+            highest accuracy; an empty string keeps the last weights.
+        seed: Seed of batches and dropout.
     """
 
     steps: int
@@ -69,16 +69,16 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A training, frozen.
+    """Specification of a training run.
 
     Args:
-        task: What is trained; `gistmeter train --help` lists the tasks.
-        name: The recipe file's name without its ending.
-        training: How the loop runs.
-        data: Which texts, as the task reads them.
-        model: Which model, as the task reads it.
-        notes: What the model card says: `what`, `data` with licences.
-        by_epoch: Whether `training` counts epochs where it says steps, until `counted` is called.
+        task: Kind of model to train; `gistmeter train --help` lists the tasks.
+        name: Name of the recipe file without its extension.
+        training: Settings of the loop.
+        data: Training data; the keys depend on the task.
+        model: Model options; the keys depend on the task.
+        notes: Text for the model card: `what`, and `data` with licences.
+        by_epoch: Whether the step counts of `training` are epochs; `counted` converts them.
     """
 
     task: str
@@ -90,10 +90,10 @@ class Recipe:
     by_epoch: bool = False
 
     def counted(self, batches: int) -> Settings:
-        """Return how the loop runs.
+        """Return the settings with all counts in steps.
 
         Args:
-            batches: Of one epoch.
+            batches: Batches per epoch.
         """
         own = self.training
         if not self.by_epoch:
@@ -106,7 +106,7 @@ class Recipe:
         )
 
     def shortened(self, steps: int | None) -> "Recipe":
-        """Return the recipe with another number of steps, for a trial."""
+        """Return the recipe with another number of steps, for a trial run."""
         if steps is None:
             return self
         if steps < 1:
@@ -120,42 +120,42 @@ class Recipe:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a recipe as it stands; it says its `task`.
+    """Read a recipe file without validating anything but `task`.
 
     Raises:
-        DataError: If there is no such file, or it is no TOML.
-        UsageError: If it does not say its task.
+        DataError: If the file cannot be read or is not valid TOML.
+        UsageError: If `task` is missing.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read the recipe {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is no recipe: {error}") from error
+        raise DataError(f"{path} is not valid TOML: {error}") from error
     if not isinstance(content.get("task"), str):
-        raise UsageError(f'{path} does not say its task: add task = "…"')
+        raise UsageError(f'{path} has no task; add task = "…" at the top')
     return content
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe.
+    """Read and validate a recipe.
 
     Raises:
-        DataError: If there is no such file, or it is no TOML.
-        UsageError: If a part is missing or unknown, or a value is out of range.
+        DataError: If the file cannot be read or is not valid TOML.
+        UsageError: If a table or key is missing or unknown, or a value is out of range.
     """
     content = read_toml(path)
     parts = ("training", "data", "model", "notes")
     check_keys(content, ("task", *parts), path)
     for name in parts:
         if not isinstance(content.get(name, {}), dict):
-            raise UsageError(f"{path}: write {name} as a table, [{name}]")
+            raise UsageError(f"{path}: {name} is not a table; write it as [{name}]")
     check_shapes(content, path)
     given = dict(content.get("training", {}))
     by_epoch = "epochs" in given
     if by_epoch:
         if "steps" in given:
-            raise UsageError(f"{path}: training has both steps and epochs; give one of them")
+            raise UsageError(f"{path}: training has both steps and epochs; give only one of them")
         epochs = given.pop("epochs")
         given = {"validate_every": 1, "checkpoint_every": 1, **given, "steps": epochs}
     return Recipe(
@@ -170,60 +170,60 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def check_keys(part: Mapping[str, Any], known: Sequence[str], path: Path | str) -> None:
-    """Refuse what a part of a recipe has no use for.
+    """Check that a table of a recipe has only known keys.
 
     Args:
-        part: Its names and values.
-        known: The names that there are.
-        path: What the error calls the recipe.
+        part: The table.
+        known: The valid keys.
+        path: Recipe file, for the error message.
 
     Raises:
-        UsageError: If there is another.
+        UsageError: If a key is unknown.
     """
     unknown = sorted(set(part) - set(known))
     if unknown:
-        raise UsageError(f"{path}: no {unknown[0]!r} here; there are: {', '.join(known)}")
+        raise UsageError(f"{path}: unknown key {unknown[0]!r}; choose from: {', '.join(known)}")
 
 
 def settings_from(given: Mapping[str, Any], path: Path) -> Settings:
-    """Build the settings of a recipe's `training` part.
+    """Build the settings from the `training` table of a recipe.
 
     Raises:
-        UsageError: If one is missing, unknown, of another type or out of range.
+        UsageError: If a setting is missing, unknown, of the wrong type or out of range.
     """
     hints = get_type_hints(Settings)
     unknown = sorted(set(given) - set(hints))
     if unknown:
         known = ", ".join(["epochs", *hints])
-        raise UsageError(f"{path}: no setting {unknown[0]!r} in training; there are: {known}")
+        raise UsageError(f"{path}: unknown key training.{unknown[0]}; choose from: {known}")
     for name, value in given.items():
         kinds = {int: (int,), float: (int, float)}.get(hints[name], (str,))
         if not isinstance(value, kinds) or isinstance(value, bool):
-            raise UsageError(f"{path}: training.{name}={value!r} is no {kinds[-1].__name__}")
+            raise UsageError(f"{path}: training.{name}={value!r} must be of type {kinds[-1].__name__}")
     if not {"steps", "learning_rate"} <= given.keys():
-        raise UsageError(f"{path}: training needs steps (or epochs) and learning_rate")
+        raise UsageError(f"{path}: training needs steps (or epochs) and learning_rate; add the missing key")
     return Settings(**given)
 
 
 def claim(folder: Path, recipe: Recipe) -> None:
-    """Note in a training's folder which recipe it belongs to, so that no other goes on there.
+    """Record a recipe in the output folder, so that no other recipe resumes the run there.
 
-    A note binds nobody before there is a checkpoint or a model: where a training failed on its data, the
-    mended recipe takes its place.
+    A recorded recipe can be replaced as long as the folder has no checkpoint and no model, for example after
+    a run that failed because of its data.
 
     Raises:
-        UsageError: If it belongs to another, or to another trial of this one.
+        UsageError: If the folder has a run of another recipe, or of this recipe with other trial steps.
         DataError: If the folder cannot be written.
     """
     facts = {key: value for key, value in asdict(recipe).items() if key not in ("name", "notes")}
-    facts["training"] = {**facts["training"], "checkpoint_every": None}  # decides no number
+    facts["training"] = {**facts["training"], "checkpoint_every": None}  # does not affect the result
     text = json.dumps(facts, indent=1, sort_keys=True, default=str) + "\n"
     path = folder / "recipe.json"
     try:
         known = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
         if known not in (None, text) and _has_trained(folder):
             raise UsageError(
-                f"{folder} holds a training with another recipe; give another --output, or delete it"
+                f"{folder} contains a run of another recipe; choose another --output, or delete the folder"
             )
         folder.mkdir(parents=True, exist_ok=True)
         if known != text:
@@ -233,5 +233,5 @@ def claim(folder: Path, recipe: Recipe) -> None:
 
 
 def _has_trained(folder: Path) -> bool:
-    """Tell whether a folder holds anything that a recipe decided."""
+    """Return whether a folder has a checkpoint or a model."""
     return any(next(folder.rglob(name), None) for name in (CHECKPOINT, "*.safetensors"))

@@ -1,4 +1,4 @@
-"""Types of values in recipes, checked before any file is read: those that mean the same in every task."""
+"""Check the types of recipe values that all tasks share, before any data is read."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -18,7 +18,7 @@ SET = {
     "name": str,
     "scores": dict,
 }
-"""Of each table in `data.sets`, and in `data.made.sets`."""
+"""Types of the keys of each table in `data.sets` and `data.made.sets`."""
 DATA = {"folder": str, "sets": list, "mix": dict, "made": dict}
 MODEL = {
     "base": str,
@@ -29,18 +29,18 @@ MODEL = {
     "batch": dict,
     "options": dict,
 }
-NAMES = {str: "a text", int: "a whole number", float: "a number", dict: "a table", list: "a list"}
+NAMES = {str: "a string", int: "an integer", float: "a number", dict: "a table", list: "a list"}
 
 
 def check_shapes(content: Mapping[str, Any], path: Path) -> None:
-    """Refuse values of a recipe that are of another type than every task takes them for.
+    """Check the types of the values that have the same meaning in every task.
 
     Args:
-        content: Of the whole recipe.
-        path: What the error calls the recipe.
+        content: The whole recipe.
+        path: Recipe file, for the error message.
 
     Raises:
-        UsageError: If one is, or a number anywhere is NaN or infinite; the message names it.
+        UsageError: If a value has the wrong type, or a number is NaN or infinite; the message names the key.
     """
     for name, number in _numbers(content, ""):
         if not math.isfinite(number):
@@ -76,7 +76,7 @@ def _check(part: Mapping[str, Any], kinds: Mapping[str, type], place: str) -> No
 
 
 def _numbers(value: object, name: str) -> Iterator[tuple[str, float]]:
-    """Yield every number with a fraction, and where it stands."""
+    """Yield the key and value of every float."""
     if isinstance(value, float):
         yield name, value
     elif isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Pairs of texts to train on, read from row files and split once and for all."""
+"""Read pairs of texts from row files and split them into training and validation."""
 
 import gzip
 import hashlib
@@ -12,7 +12,7 @@ from typing import Any
 from gistmeter.core.errors import DataError
 
 PARTS = 10
-"""Unless a recipe says otherwise, one part in ten is held out for validation."""
+"""By default, one in ten documents is held out for validation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,26 +31,26 @@ class TextPair:
 def read_pairs(
     folder: Path, sets: Sequence[Mapping[str, Any]], *, parts: int = PARTS
 ) -> tuple[list[TextPair], list[TextPair]]:
-    """Read pairs and hold a part of the documents out.
+    """Read pairs of texts and hold out a share of the documents.
 
     Args:
-        folder: Where the files are.
-        sets: Of each file: `file`, and optionally `where` (column → allowed values), `prefix` (of the row's
-            id), `limit` (rows), `repeat` (how often each row is drawn, compared with others), `source` and
-            `candidate` (columns that are called otherwise).
-        parts: One part in so many is held out.
+        folder: Data folder.
+        sets: One table per file: `file`, and optionally `where` (column → allowed values), `prefix` (of the
+            row id), `limit` (number of rows), `repeat` (number of copies in the training data), `source` and
+            `candidate` (column names, if they differ).
+        parts: Hold out one in `parts` documents.
 
     Returns:
-        Training pairs and validation pairs; pairs with an equal source are on the same side.
+        Training pairs and validation pairs; pairs with the same source are in the same split.
 
     Raises:
-        DataError: If a file is missing, or has no row that fits.
+        DataError: If a file is missing or has no matching row.
     """
     training, validation = [], []
     for chosen in sets:
         found = _pairs(folder / str(chosen["file"]), chosen)
         if not found:
-            raise DataError(f"{folder / str(chosen['file'])} has no row that the recipe asks for")
+            raise DataError(f"{folder / str(chosen['file'])} has no matching row; check data.sets")
         for pair in found:
             if held_out(pair.source, parts):
                 validation.append(pair)
@@ -60,12 +60,12 @@ def read_pairs(
 
 
 def held_out(text: str, parts: int = PARTS) -> bool:
-    """Tell whether a document belongs to the part that is held out, by a hash of it."""
+    """Return whether a document is held out, based on a hash of its text."""
     return part_of(text, parts) == 0
 
 
 def part_of(text: str, parts: int) -> int:
-    """Return which of so many parts a text belongs to, from 0, by a hash of it."""
+    """Return the part, from 0 to `parts` − 1, that a text is assigned to by its hash."""
     return int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % parts
 
 
@@ -80,12 +80,12 @@ def _pairs(path: Path, chosen: Mapping[str, Any]) -> list[TextPair]:
 
 
 def wanted_rows(path: Path, where: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:
-    """Read the rows that a recipe asks for.
+    """Read the rows of a file that match a recipe's filters.
 
     Args:
-        path: As `read_rows` takes it.
-        where: Column → values that are allowed.
-        prefix: Of the rows' ids.
+        path: File of JSON lines; see `read_rows`.
+        where: Column → allowed values.
+        prefix: Prefix of the row ids.
     """
     for row in read_rows(path):
         fits = all(row.get(column) in allowed for column, allowed in where.items())
@@ -94,10 +94,10 @@ def wanted_rows(path: Path, where: Mapping[str, Any], prefix: str) -> Iterator[d
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the objects of a file of JSON lines, plain or compressed with gzip.
+    """Read the objects of a JSON lines file, plain or gzip-compressed.
 
     Raises:
-        DataError: If the file cannot be read, or a line is no object.
+        DataError: If the file cannot be read, or a line is not a JSON object.
     """
     opened = gzip.open if path.suffix == ".gz" else open
     try:
@@ -105,7 +105,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
             for number, line in enumerate(lines, 1):
                 row = json.loads(line)
                 if not isinstance(row, dict):
-                    raise DataError(f"{path}, line {number}: not an object")
+                    raise DataError(f"{path}, line {number}: not a JSON object")
                 yield row
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise DataError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error

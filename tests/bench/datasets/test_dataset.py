@@ -67,9 +67,9 @@ def test_the_halves_of_frank_are_never_pooled() -> None:
 
 
 def test_a_name_that_is_not_there_lists_those_that_are() -> None:
-    with pytest.raises(UsageError, match=r"no task 'sumeval'; there are: .*summeval"):
+    with pytest.raises(UsageError, match=r"no data set 'sumeval'; choose from: .*summeval"):
         find("sumeval")
-    with pytest.raises(UsageError, match="no variant 'copied'; there are: 1-reference"):
+    with pytest.raises(UsageError, match="no variant 'copied'; choose from: 1-reference"):
         find("summeval").variant("copied")
 
 
@@ -91,13 +91,13 @@ def test_what_is_odd_about_rows_is_said() -> None:
     task = Dataset("t", "T", ("t",), (Dimension("a", 1, 5), Dimension("b", 0, 1, -1), Dimension("c")))
     rows = [_row(scores={"a": 4.0, "b": 0.5}), _row(scores={"a": 7.0}), _row(id="2", scores={"a": 5.0000001})]
     assert list(remarks(task, rows)) == [
-        "1 ids are of more than one row, and each row counts; the first: 1",
-        "1 scores for a are outside its scale, 1 to 5: 7, for one",
-        "2 of 3 rows have no number for b",
-        "less b is better: a good metric correlates negatively with it",
+        "1 ids occur in more than one row, and each row counts; the first: 1",
+        "1 scores for a are outside its scale, 1 to 5; first: 7",
+        "2 of 3 rows have no score for b",
+        "lower b is better, so a good metric correlates negatively with it",
     ]
     old = Dataset("old", "Old", ("old",), (Dimension("a"),), superseded_by="t")
-    assert list(remarks(old, rows[2:])) == ["superseded by t"]
+    assert list(remarks(old, rows[2:])) == ["superseded; use t instead"]
 
 
 @pytest.mark.shared
@@ -108,7 +108,7 @@ def test_scores_of_the_development_data_lie_on_their_scales(shared_data: Path) -
     assert len(known) >= 8
     for path in known:
         rows = [row for row in read_rows(path) if row.scores]
-        said = [text for text in remarks(for_file(path), rows) if "outside" in text or "ids are" in text]
+        said = [text for text in remarks(for_file(path), rows) if "outside" in text or "ids occur" in text]
         assert not said, path
 
 

@@ -61,7 +61,7 @@ def test_a_fetched_task_is_a_file_of_rows(published: tuple[str, Path], tmp_path:
 
 
 def test_another_file_at_the_address_is_refused(published: tuple[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"gives another file than the one meant, of SHA-256 000.*by hand at"):
+    with pytest.raises(DataError, match=r"does not have the expected SHA-256 000.*by hand to"):
         fetch(_task(published[0], "0" * 64), tmp_path / "cache")
     assert not list((tmp_path / "cache").rglob("*.jsonl*"))
 
@@ -70,7 +70,7 @@ def test_an_address_without_the_file_says_where_to_put_it(
     published: tuple[str, Path], tmp_path: Path
 ) -> None:
     (published[1] / "votes.jsonl").unlink()
-    with pytest.raises(DataError, match=r"status 404\); put the file by hand at .*originals"):
+    with pytest.raises(DataError, match=r"status 404\); download the file by hand to .*originals"):
         fetch(_task(published[0], DIGEST), tmp_path / "cache")
 
 
@@ -84,7 +84,7 @@ def test_a_file_without_a_known_digest_is_said_and_remembered(
     assert fetch(task, folder).unknown == ((original, DIGEST),)
     original.write_bytes(LINE * 2)
     with pytest.raises(
-        DataError, match=r"has changed since it came here; if it should have, delete .*sha256"
+        DataError, match=r"has changed since it was pinned; to accept the change, delete .*sha256"
     ):
         fetch(task, folder)
     original.with_name("votes.jsonl.sha256").unlink()
@@ -97,10 +97,10 @@ def test_offline_a_file_can_be_put_by_hand(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "originals" / "here" / "votes.jsonl"
     with pytest.raises(DataError, match=r"cannot fetch http://127.0.0.1:9/votes.jsonl \(") as caught:
         fetch(task, tmp_path)
-    assert f"put the file by hand at {path}" in str(caught.value) and "\n" not in str(caught.value)
+    assert f"download the file by hand to {path}" in str(caught.value) and "\n" not in str(caught.value)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(LINE[:-2])
-    with pytest.raises(DataError, match="is not the file meant"):
+    with pytest.raises(DataError, match="is not the expected file"):
         fetch(task, tmp_path)
     path.write_bytes(LINE)
     assert fetch(task, tmp_path).rows == 1
@@ -117,7 +117,7 @@ def test_a_file_that_cannot_be_read_leaves_no_rows(tmp_path: Path) -> None:
 
 def test_a_task_without_an_address_says_how_to_come_by_it(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"duc05 cannot be fetched: sign NIST's agreement .* called duc05.jsonl"
+        DataError, match=r"duc05 cannot be fetched: sign NIST's agreement .* named duc05.jsonl"
     ):
         fetch(find("duc05"), tmp_path)
 
@@ -149,7 +149,7 @@ def test_the_command_fetches_and_lists(
     [
         (["data", "fetch"], 2, "name a data set"),
         (["data", "list", "summeval"], 2, "gistmeter data fetch NAME"),
-        (["data", "fetch", "nothing"], 2, "no task 'nothing'"),
+        (["data", "fetch", "nothing"], 2, "no data set 'nothing'"),
         (["data", "fetch", "frank"], 2, "never pooled"),
         (["data", "fetch", "realsumm"], 3, "cannot be fetched"),
     ],

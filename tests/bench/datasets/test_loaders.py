@@ -81,7 +81,7 @@ def test_frank_joins_texts_and_judgements_of_one_half(tmp_path: Path) -> None:
     assert (example.candidate, example.source, example.references) == ("By pgn.", "An article.", ("R.",))
     assert [row.example.id for row in _read("frank_xsum", *files)] == ["77|PtGen"]
     _json(files[0], texts[1:])
-    with pytest.raises(DataError, match=r"lacks the texts of 1 summaries that human_annotations.json judges"):
+    with pytest.raises(DataError, match=r"lacks 1 summaries that human_annotations.json judges"):
         _read("frank_cnndm", *files)
 
 
@@ -151,7 +151,7 @@ def test_asset_standardises_each_worker(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has 1 lines, but"):
         _read("asset", ratings, originals, *references)
     originals.write_text("Another.\nSentence.\nHere.\n")
-    with pytest.raises(DataError, match="line 2: the sentence is not number 1 of ASSET's test part"):
+    with pytest.raises(DataError, match="line 2: the sentence is not number 1 of ASSET's test split"):
         _read("asset", ratings, originals)
 
 
@@ -189,9 +189,13 @@ def test_dialsummeval_takes_the_students_means(tmp_path: Path) -> None:
         (
             "summeval",
             json.dumps(SUMMEVAL | {"decoded": None}),
-            "line 1: 'decoded' must be a text, not NoneType",
+            "line 1: 'decoded' must be a string, not NoneType",
         ),
-        ("summeval", json.dumps({"id": "1"}), "line 1 has no 'model_id'; is it the file"),
+        (
+            "summeval",
+            json.dumps({"id": "1"}),
+            "line 1 has no 'model_id'; check that it is the published file",
+        ),
         ("summeval", json.dumps(SUMMEVAL | {"expert_annotations": []}), "expert_annotations is empty"),
         (
             "summeval",
@@ -203,7 +207,7 @@ def test_dialsummeval_takes_the_students_means(tmp_path: Path) -> None:
             json.dumps(SUMMEVAL | {"expert_annotations": [VOTE | {"fluency": math.nan}]}),
             "not nan",
         ),
-        ("summeval", json.dumps(SUMMEVAL | {"references": "One."}), "references must be a list of texts"),
+        ("summeval", json.dumps(SUMMEVAL | {"references": "One."}), "references must be a list of strings"),
         ("summeval", "\n{", "line 2 is not JSON"),
         ("summeval", "[1]", "line 1 must be a JSON object"),
         ("summeval", b"\xff", "not UTF-8 text at byte 1"),
@@ -215,10 +219,10 @@ def test_dialsummeval_takes_the_students_means(tmp_path: Path) -> None:
         (
             "qags",
             '{"article": "", "summary_sentences": [{"sentence": "", "responses": [{"response": "maybe"}]}]}',
-            "line 1: summary_sentences 1: responses must be yes or no",
+            "line 1: summary_sentences 1: responses must be a non-empty list of yes and no",
         ),
         ("simplicity_da", "sent_id,sys_name\n1,A\n", "has no column 'orig_sent'"),
-        ("frank_xsum", '{"a": 1}', "must hold one JSON list"),
+        ("frank_xsum", '{"a": 1}', "must be one JSON list"),
         ("frank_xsum", "[]", "has no judgement with dataset 'bbc'"),
         ("frank_xsum", None, "cannot read .*No such file"),
     ],

@@ -114,12 +114,17 @@ def test_no_row_and_one_row(rows: int, level: Level, by: Drawn) -> None:
 @pytest.mark.parametrize(
     ("values", "human", "level", "problem"),
     [
-        ([0.5] * 4, [1, 2, 3, 5], "pooled", "the metric gives every row the same value"),
-        ([1, 2, 3, 5], [0.5] * 4, "pooled", "people gave every row the same score"),
+        ([0.5] * 4, [1, 2, 3, 5], "pooled", "the metric gives all rows the same value"),
+        ([1, 2, 3, 5], [0.5] * 4, "pooled", "all rows have the same human score"),
         ([1, math.nan, math.nan, 2], [1, 2, 3, math.nan], "pooled", "fewer than two rows have a value"),
-        ([1, 2, 2, 1], [1, 2, 3, 5], "system", "the metric gives every system the same value"),
+        ([1, 2, 2, 1], [1, 2, 3, 5], "system", "the metric gives all systems the same value"),
         ([1, math.nan, 2, math.nan], [1, 2, 3, 5], "system", "fewer than two systems have a value"),
-        ([1, 1, 2, 2], [1, 2, 3, 5], "summary", "in no document do both values and judgements differ"),
+        (
+            [1, 1, 2, 2],
+            [1, 2, 3, 5],
+            "summary",
+            "no document has both differing values and differing judgements",
+        ),
     ],
 )
 def test_what_is_undefined_says_why(
@@ -148,7 +153,7 @@ def test_rows_without_a_judgement_or_a_group_are_left_out() -> None:
 
 
 def test_columns_of_different_length() -> None:
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="same length"):
         correlate([1.0], [1.0], documents=[], systems=["x"], level="pooled")
 
 

@@ -215,7 +215,7 @@ def test_rows_without_documents_or_systems() -> None:
         (pair,) = compare_all(metrics, human, documents=nothing, systems=nothing, level=level)
         assert (pair.n, pair.n_undefined) == (0, 0)
         assert math.isnan(pair.difference)
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="same length"):
         compare_all(metrics, human[:-1], documents=nothing, systems=nothing)
 
 

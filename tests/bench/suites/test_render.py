@@ -31,10 +31,25 @@ def test_markdown_shows_ours_paper_difference_n_level_and_signature() -> None:
     )
     assert "| big · `speed` | fluency, relevance | — |  | 0.100, −0.200 |" in text
     assert "- [1] `speed|version=1`" in text
-    assert "Data: set (3 rows); `preset=mini`. Not there: other (no file)." in text
+    assert "Data: set (3 rows); `preset=mini`. Not available: other (no file)." in text
     assert text.index("It is small.") < text.index("A note.") < text.index("all values are the same")
     with pytest.raises(ValueError, match="JSON"):
         to_json({"x": math.nan})
+
+
+def test_levels_of_earlier_versions_are_read_as_todays(tmp_path: Path) -> None:
+    tiny = Suite("tiny", "Tiny", (Data("set"),), lambda bench: Result(()))
+    lines = [
+        Line("x", "fluency", 0.5, metric="chrf", level=level, n=3) for level in ("flat", "document", "pairs")
+    ]
+    path = tmp_path / "k.json"
+    path.write_text(to_json(document(tiny, Result((Table("A", tuple(lines)),)), FACTS, ())), encoding="utf-8")
+    text = page(tmp_path)
+    assert [line.split(" | ")[7] for line in text.splitlines() if line.startswith("| x")] == [
+        "pooled",
+        "summary",
+        "pairs",
+    ]
 
 
 def test_figures_are_drawn_as_png_and_svg_and_the_same_every_time(tmp_path: Path) -> None:

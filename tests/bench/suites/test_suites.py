@@ -115,7 +115,7 @@ def test_a_suite_fills_every_line_or_says_why_not(name: str, tmp_path: Path) -> 
     assert lines and result.says
     assert all(line.ours is not None or line.note or line.dimension.endswith(" p") for line in lines)
     assert all(line.signature and line.n for line in lines if line.ours is not None)
-    reasons = [line.note for line in lines if line.ours is None and line.note != "the paper's"]
+    reasons = [line.note for line in lines if line.ours is None and line.note != "from the paper"]
     assert all("not run: " in reason or "undefined" in reason for reason in reasons if reason)
     assert len([line for line in lines if line.ours is not None]) >= len(lines) / 10
     assert result.figures and all(figure.series for figure in result.figures)
@@ -129,7 +129,7 @@ def test_a_suite_fills_every_line_or_says_why_not(name: str, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", SUITES)
 def test_a_suite_without_its_data_says_so_on_every_line(name: str, tmp_path: Path) -> None:
     lines = cells(SUITES[name].run(bench(tmp_path, [])))
-    told = [line for line in lines if not line.note.startswith("the paper's")]
+    told = [line for line in lines if not line.note.startswith("from the paper")]
     assert told and all("no file of" in line.note and line.ours is None for line in told)
 
 
@@ -174,7 +174,7 @@ def test_compare_is_scipys_correlation_beside_the_papers_figure(tmp_path: Path) 
     assert first.difference == pytest.approx(expected.statistic - 0.25)
     assert (first.n, first.level, first.metric) == (20, "pooled", "chrf (precision)")
     assert first.low is not None and first.high is not None and first.low <= first.high
-    assert missing.ours is None and missing.note == "not run: gistmeter has no such metric"
+    assert missing.ours is None and missing.note == "not run: not implemented in gistmeter"
     assert compare(made, rows, cases[:1], ["fluency"], "system")[0].n == len(SYSTEMS)
 
 

@@ -151,14 +151,14 @@ def test_a_filler_learns_a_toy_set_and_is_found_again(
 
 def test_what_cannot_be_trained(tiny_t5: Path, tmp_path: Path) -> None:
     recipe = pair_recipe(tmp_path, tiny_t5, SETTINGS)
-    with pytest.raises(UsageError, match=r"needs name in \[model\] and file in"):
+    with pytest.raises(UsageError, match=r"lacks model\.name or data\.sets"):
         train_filler(replace(recipe, model={}), tmp_path, tmp_path, progress=False)
-    with pytest.raises(UsageError, match="no option 'batches'; there are: parts, batch"):
+    with pytest.raises(UsageError, match="no option 'batches'"):
         train_filler(replace(recipe, data={**recipe.data, "batches": 3}), tmp_path, tmp_path, progress=False)
-    with pytest.raises(UsageError, match="mine: no 'modle' here"):
+    with pytest.raises(UsageError, match="mine: unknown key 'modle'"):
         train_filler(replace(recipe, model={"modle": "x"}), tmp_path, tmp_path, progress=False)
     with pytest.raises(BadModel, match="cannot be trained on blanks"):
         trainable_filler(Listed())
     write(tmp_path / "pairs.jsonl", [{"source": "one", "candidate": "one"}])
-    with pytest.raises(DataError, match="no document"):
+    with pytest.raises(DataError, match="no .*document"):
         train_filler(recipe, tmp_path, tmp_path, progress=False)

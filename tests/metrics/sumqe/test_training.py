@@ -98,7 +98,7 @@ def test_every_row_comes_once_an_epoch(tiny_bert: Path, tmp_path: Path) -> None:
     rows = Rows(ids, np.zeros((23, 5), np.float32), ["a"] * 23)
     for pool in (1, 3):
         one = RateTask(regressor, rows, rows, RateOptions(batch=4, pool=pool), tmp_path)
-        epoch = [one.rows_of(step) for step in range(one.steps)]
+        epoch = [one.batches.rows_of(step) for step in range(one.steps)]
         assert sorted(at for batch in epoch for at in batch) == list(range(23))
     widths = [
         max(map(len, (ids[at] for at in batch))) - min(map(len, (ids[at] for at in batch))) for batch in epoch

@@ -100,7 +100,7 @@ def test_rows_of_both_kinds_are_read_and_premises_held_out(tmp_path: Path) -> No
     assert len(found) == 32 and found["p1"] == (1, 2) and found["p2"] == (2,) and found["q0"] == (1,)
     assert not {pair.premise for pair in training} & {pair.premise for pair in validation}
     assert read_labelled(tmp_path, sets, parts=3, seed=1) == (training, validation)
-    with pytest.raises(DataError, match="no labelled pair"):
+    with pytest.raises(DataError, match="no matching labeled pair"):
         read_labelled(tmp_path, [{"file": "rows.jsonl", "where": {"dataset": ["z"]}}], parts=3, seed=1)
 
 
@@ -114,7 +114,7 @@ def test_a_binary_label_counts_both_classes_that_it_allows() -> None:
 def test_every_pair_comes_once_an_epoch(tiny_mpnet: Path) -> None:
     rows = [Encoded(tuple(range(length + 1)), (0,), "a") for length in range(21)]
     task = EntailTask(torch.nn.Linear(1, 1), 1, rows, rows, data=EntailData(batch=4, pool=3), seed=2)
-    drawn = [at for step in range(6) for at in task.rows_of(step)]
+    drawn = [at for step in range(6) for at in task.batches.rows_of(step)]
     assert sorted(drawn) == list(range(21))
 
 

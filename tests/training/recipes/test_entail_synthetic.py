@@ -247,7 +247,7 @@ def test_a_recipe_asks_for_kinds(tmp_path: Path) -> None:
     training, validation = read_synthetic(tmp_path, given, parts=2)
     assert [row.set for row in training] == ["synthetic/copied"] * 3
     assert validation == []
-    with pytest.raises(UsageError, match="no kind 'lies'"):
+    with pytest.raises(UsageError, match="unknown kind 'lies'"):
         read_synthetic(tmp_path, {**given, "other_rows": {"lies": 1}}, parts=2)
     with pytest.raises(UsageError, match="rows=-1"):
         read_synthetic(tmp_path, {**given, "rows": -1}, parts=2)

@@ -1,1 +1,1 @@
-"""Sets of human judgements: their declarations, their loaders, and how they are fetched."""
+"""Data sets of human judgements: declarations, loaders and downloads."""

@@ -1,11 +1,10 @@
-"""What is known of each set of human judgements: a declaration a task, in the TOML files of `declared`.
+"""Declarations of data sets with human judgements, read from the TOML files in `declared`.
 
-A task says where its data come from, how they are read, what people judged and on which scale. A file of
-rows belongs to the task whose `files` its name starts with; any other file is a task of its own, known by
-its rows alone.
+A declaration gives the origin of the data, the loader, the human dimensions and their scales. A file of rows
+belongs to the data set whose `files` match its name; any other file is a data set of its own.
 
-Two tasks are never pooled. Correlation over a mixture mostly says which set a row is from: on FRANK, where
-mean factuality is .08 on XSum and .78 on CNN/DailyMail, a metric at zero on each half reaches .56 pooled.
+Data sets are never pooled, because their judgements differ in level. On FRANK, mean factuality is .08 on XSum
+and .78 on CNN/DailyMail: a metric with zero correlation on each half reaches .56 on both halves pooled.
 """
 
 import math
@@ -21,18 +20,18 @@ from gistmeter.core.errors import UsageError
 from gistmeter.core.levels import LEVELS, Level, level_name
 from gistmeter.core.row import Row
 
-UNKNOWN = "not known: a file of your own"
+UNKNOWN = "not known: your own file"
 
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
-    """Something that people judged.
+    """A human dimension.
 
     Args:
-        name: As in the rows' `scores`.
-        low: The least judgement there can be; -inf if there is no end.
-        high: The greatest.
-        orientation: 1 if more is better, -1 if less is.
+        name: Name in the rows' `scores`.
+        low: Minimum judgement; -inf if unbounded.
+        high: Maximum judgement; inf if unbounded.
+        orientation: 1 if higher is better, -1 if lower is better.
     """
 
     name: str
@@ -43,13 +42,13 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file as its authors publish it.
+    """An original file as its authors publish it.
 
     Args:
-        address: Where it can be fetched.
-        file: Where it lies among the originals on this machine, as FOLDER/NAME.
-        revision: The commit meant; "" where the address has no versions.
-        sha256: Of the file; None where nobody has told us.
+        address: URL.
+        file: Local path below the folder of originals, as FOLDER/NAME.
+        revision: Pinned commit; "" if the URL is not versioned.
+        sha256: Digest of the file; None if no checksum is published.
     """
 
     address: str
@@ -60,13 +59,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A part of a task that papers report apart.
+    """A subset of a data set that papers report separately.
 
     Args:
-        name: What it is called.
-        title: What it is, for people.
-        references: How many of each row's references to keep, from the first; None keeps all.
-        systems: Whose rows to keep; empty keeps all.
+        name: Name.
+        title: Description.
+        references: Number of references to keep per row, starting with the first; None keeps all.
+        systems: Systems to keep; empty keeps all.
     """
 
     name: str
@@ -82,23 +81,23 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """A set of human judgements.
+    """A data set of human judgements.
 
     Args:
-        name: What it is called.
-        title: What it holds, for people.
-        files: What the names of its files of rows start with, up to a dot or the end.
-        dimensions: What people judged; empty where only the rows know.
-        levels: Those that make sense: without documents or systems, pooled alone.
-        group: Tasks that belong together and still must not be pooled; "" if there are no others.
-        licence: Of the data.
-        citation: The paper to cite.
-        superseded_by: The task to use instead; "" if this one stands.
-        loader: Which loader of `bench.datasets.loaders` knows the originals; "" if none does.
-        sources: The originals, in the order in which the loader wants them.
-        obtain: How to come by the data where they cannot be fetched.
-        note: What a user of the figures should know.
-        variants: Parts that papers report apart.
+        name: Name.
+        title: Description.
+        files: Names of its row files, up to the first dot.
+        dimensions: Human dimensions; empty if only the rows define them.
+        levels: Levels at which correlations make sense; only pooled without documents or systems.
+        group: Name of a group of related data sets, which are still not pooled; "" if none.
+        licence: Licence of the data.
+        citation: Paper to cite.
+        superseded_by: Data set to use instead; "" if none.
+        loader: Name of the loader in `bench.datasets.loaders`; "" if the data cannot be downloaded.
+        sources: Original files, in the loader's argument order.
+        obtain: How to get the data if they cannot be downloaded.
+        note: Remark for users of the results.
+        variants: Subsets that papers report separately.
     """
 
     name: str
@@ -117,25 +116,25 @@ class Dataset:
     variants: tuple[Variant, ...] = ()
 
     def dimension(self, name: str) -> Dimension:
-        """Return what is known of a dimension; of one that is not declared, that more is better."""
+        """Return a dimension; an undeclared one is unbounded, and higher is better."""
         return next((known for known in self.dimensions if known.name == name), Dimension(name))
 
     def variant(self, name: str) -> Variant:
-        """Return one of the variants.
+        """Return the variant of that name.
 
         Raises:
-            UsageError: If there is none of that name.
+            UsageError: If there is no such variant.
         """
         for variant in self.variants:
             if variant.name == name:
                 return variant
         there = ", ".join(variant.name for variant in self.variants) or "none"
-        raise UsageError(f"{self.name} has no variant {name!r}; there are: {there}")
+        raise UsageError(f"{self.name} has no variant {name!r}; choose from: {there}")
 
 
 @cache
 def datasets() -> tuple[Dataset, ...]:
-    """Return every task that is declared."""
+    """Return all declared data sets."""
     folder = files("gistmeter.bench.datasets") / "declared"
     found = []
     for file in sorted(folder.iterdir(), key=lambda file: file.name):
@@ -147,10 +146,10 @@ def datasets() -> tuple[Dataset, ...]:
 
 
 def find(name: str) -> Dataset:
-    """Return a declared task.
+    """Return the declared data set of that name.
 
     Raises:
-        UsageError: If there is none of that name, or the name is of a group.
+        UsageError: If there is no such data set, or the name is that of a group.
 
     >>> [dimension.name for dimension in find("summeval").dimensions]
     ['coherence', 'consistency', 'fluency', 'relevance']
@@ -161,17 +160,18 @@ def find(name: str) -> Dataset:
     members = [dataset for dataset in datasets() if dataset.group == name]
     if members:
         check_not_pooled(members)
-    raise UsageError(f"no task {name!r}; there are: {', '.join(dataset.name for dataset in datasets())}")
+    known = ", ".join(dataset.name for dataset in datasets())
+    raise UsageError(f"no data set {name!r}; choose from: {known}")
 
 
 def for_file(path: str | Path) -> Dataset:
-    """Return the task that a file of rows holds, by the file's name.
+    """Return the data set of a file of rows, based on the file's name.
 
-    "summeval.jsonl", "summeval.dev.jsonl.gz" and "summeval" hold SummEval. A file of another name is a task
-    of its own, called as the file is, about whose dimensions only its rows know.
+    "summeval.jsonl", "summeval.dev.jsonl.gz" and "summeval" are SummEval. A file with another name is a data
+    set of its own, named after the file, with the dimensions of its rows.
 
     Raises:
-        UsageError: If the file is called after a group of tasks, as if it held all of them.
+        UsageError: If the file is named after a group of data sets, which cannot be pooled.
 
     >>> for_file("data/frank_xsum.valid.jsonl.gz").name, for_file("mine.csv").name
     ('frank_xsum', 'mine')
@@ -188,7 +188,7 @@ def for_file(path: str | Path) -> Dataset:
 
 
 def stem_of(path: str | Path) -> str:
-    """Return a file's name without what its format adds.
+    """Return a file's name without the extensions of its format.
 
     >>> stem_of("rows/summeval.dev.jsonl.gz"), stem_of("mine.csv"), stem_of("plain")
     ('summeval.dev', 'mine', 'plain')
@@ -198,22 +198,22 @@ def stem_of(path: str | Path) -> str:
 
 
 def check_not_pooled(together: Sequence[Dataset]) -> None:
-    """Refuse rows of several tasks in one correlation.
+    """Check that rows to correlate come from one data set.
 
     Raises:
-        UsageError: If there is more than one task.
+        UsageError: If there is more than one data set.
     """
     names = list(dict.fromkeys(dataset.name for dataset in together))
     if len(names) < 2:
         return
     raise UsageError(
         f"{' and '.join(names)} are never pooled: their judgements differ in level, so a metric that only "
-        "tells the sets apart correlates (.56 over the halves of FRANK, zero on each); take them one by one"
+        "distinguishes the sets correlates (.56 over the halves of FRANK, zero on each); use one at a time"
     )
 
 
 def _dataset(name: str, table: dict[str, Any], shared: dict[str, list[dict[str, str]]]) -> Dataset:
-    """Make a task of its table; a key that no task has is an error, and so is a missing one."""
+    """Build a data set from its table; an unknown or missing key is an error."""
     ends, scales = table.pop("scale", [-math.inf, math.inf]), table.pop("scales", {})
     less = table.pop("less_is_better", [])
     dimensions = []
@@ -222,7 +222,7 @@ def _dataset(name: str, table: dict[str, Any], shared: dict[str, list[dict[str, 
         dimensions.append(Dimension(each, low, high, -1 if each in less else 1))
     sources = table.pop("sources", []) + shared.get(table.pop("shared", ""), [])
     variants = table.pop("variants", {})
-    # As of any type: a test reads every declaration.
+    # The types of the values are not checked here; a test reads every declaration.
     others: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in table.items()}
     if "levels" in others:
         others["levels"] = tuple(map(level_name, others["levels"]))
@@ -239,7 +239,7 @@ def _dataset(name: str, table: dict[str, Any], shared: dict[str, list[dict[str, 
 
 
 def _source(table: dict[str, str]) -> Source:
-    """Make a source: an address and a file's place, or a path in a repository on GitHub."""
+    """Build a source from a URL and a local path, or from a path in a GitHub repository."""
     revision, sha256 = table.get("revision", ""), table.get("sha256")
     if "repository" not in table:
         return Source(table["address"], table["file"], revision, sha256)

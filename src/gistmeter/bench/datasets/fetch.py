@@ -1,10 +1,10 @@
-"""Human judgements as their authors publish them: fetched once, checked, and kept as a file of rows.
+"""Download human judgements, verify them, and convert them to a file of rows.
 
-    FOLDER/originals/REPOSITORY/FILE       as published
-    FOLDER/originals/REPOSITORY/FILE.sha256    the digest of a file for which no digest was known
-    FOLDER/NAME.jsonl.gz                   the rows, for `gistmeter benchmark --data`
+    FOLDER/originals/REPOSITORY/FILE           original file
+    FOLDER/originals/REPOSITORY/FILE.sha256    pinned hash, if no checksum is published
+    FOLDER/NAME.jsonl.gz                       rows for `gistmeter benchmark --data`
 
-A file that was put there by hand is as good as a fetched one.
+An original placed in the folder by hand is used instead of a download.
 """
 
 import gzip
@@ -21,17 +21,17 @@ from gistmeter.core.errors import DataError
 from gistmeter.core.row import Row
 
 TIMEOUT = 60
-"""Seconds without a byte before a server counts as out of reach."""
+"""Timeout of a connection without data, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What came of fetching a task.
+    """Result of fetching a data set.
 
     Args:
-        path: The file of rows.
-        rows: How many there are.
-        unknown: (file, SHA-256) of originals for which no digest was known: nobody has checked them.
+        path: File of rows.
+        rows: Number of rows.
+        unknown: (file, SHA-256) of originals without a published checksum, which were not verified.
     """
 
     path: Path
@@ -40,32 +40,32 @@ class Fetched:
 
 
 def default_folder() -> Path:
-    """Return where data are kept unless said otherwise: a folder of the user's cache."""
+    """Return the default data folder, in the user's cache folder."""
     from platformdirs import user_cache_path
 
     return user_cache_path("gistmeter", appauthor=False) / "data"
 
 
 def rows_file(dataset: Dataset, folder: Path) -> Path:
-    """Return where the rows of a task are once it was fetched."""
+    """Return the path of a fetched data set's rows."""
     return folder / f"{dataset.name}.jsonl.gz"
 
 
 def fetch(dataset: Dataset, folder: Path, *, say: Callable[[str], None] = lambda text: None) -> Fetched:
-    """Fetch the originals of a task that are not there yet, check all, and write them as rows.
+    """Download missing originals of a data set, verify all originals, and write them as rows.
 
     Args:
-        dataset: A declared task.
-        folder: Where data are kept; made if need be.
-        say: Told what is being fetched.
+        dataset: Declared data set.
+        folder: Data folder; created if missing.
+        say: Called with progress messages.
 
     Raises:
-        DataError: If the task has no address, an address cannot be reached, a file is not the one that is
-            meant or not of the format that is expected, or the folder cannot be written.
+        DataError: If the data set has no URL, a URL cannot be reached, a checksum or format is wrong,
+            or the folder cannot be written.
     """
     if not dataset.loader:
         name = f"{dataset.files[0]}.jsonl"
-        raise DataError(f"{dataset.name} cannot be fetched: {dataset.obtain}, in a file called {name}")
+        raise DataError(f"{dataset.name} cannot be fetched: {dataset.obtain}, in a file named {name}")
     paths, unknown = [], []
     for source in dataset.sources:
         path = folder / "originals" / source.file
@@ -84,18 +84,18 @@ def fetch(dataset: Dataset, folder: Path, *, say: Callable[[str], None] = lambda
 
 
 def _parsed(dataset: Dataset, paths: Sequence[Path], unchecked: Sequence[Path]) -> list[Row]:
-    """Read the originals as rows; delete those that nobody has checked if they hold none.
+    """Read the originals as rows; rename unverified originals to FILE.refused if reading fails.
 
-    What a login page of a network, or an error page, gives in their place must not stay.
+    Otherwise, a network's login or error page saved in place of the data would be kept.
 
     Raises:
-        DataError: If they are not of the format that is expected, or have no row.
+        DataError: If the originals have the wrong format or no rows.
     """
     try:
         rows = list(LOADERS[dataset.loader](*paths))
         if not rows:
             raise DataError(
-                f"{', '.join(map(str, paths))}: no rows in it; is it the file that was published?"
+                f"{', '.join(map(str, paths))}: no rows; delete it and fetch the published file again"
             )
     except DataError:
         for path in unchecked:
@@ -106,12 +106,12 @@ def _parsed(dataset: Dataset, paths: Sequence[Path], unchecked: Sequence[Path]) 
 
 
 def _note(path: Path) -> Path:
-    """Return where the digest of a file is noted for which none was known."""
+    """Return the path of the pinned hash of a file without a published checksum."""
     return path.with_name(f"{path.name}.sha256")
 
 
 def _pin(path: Path, digest: str) -> None:
-    """Note the digest of a file that was read as rows: from now on, only that file will do."""
+    """Pin the hash of a file that was read successfully; later reads require the same file."""
     if not _note(path).is_file():
         try:
             _note(path).write_text(f"{digest}  {path.name}\n", encoding="utf-8")
@@ -122,7 +122,7 @@ def _pin(path: Path, digest: str) -> None:
 def _download(source: Source, path: Path) -> None:
     import pooch
 
-    # What it logs, we say ourselves.
+    # pooch logs what `say` already reports.
     pooch.get_logger().setLevel(logging.WARNING)
     try:
         pooch.retrieve(
@@ -132,19 +132,21 @@ def _download(source: Source, path: Path) -> None:
             path=path.parent,
             downloader=pooch.HTTPDownloader(timeout=TIMEOUT),
         )
-    except OSError as error:  # of the disk, or of the network: the library's errors are of this kind
+    except OSError as error:  # disk errors, and network errors, which are subclasses
         answer = getattr(error, "response", None)
         why = f"status {answer.status_code}" if answer is not None else error.strerror or type(error).__name__
-        raise DataError(f"cannot fetch {source.address} ({why}); put the file by hand at {path}") from None
+        raise DataError(
+            f"cannot fetch {source.address} ({why}); download the file by hand to {path}"
+        ) from None
     except ValueError:
         raise DataError(
-            f"{source.address} gives another file than the one meant, of SHA-256 {source.sha256}; "
-            f"put that one by hand at {path}"
+            f"{source.address} does not have the expected SHA-256 {source.sha256}; "
+            f"download the expected file by hand to {path}"
         ) from None
 
 
 def _checked(source: Source, path: Path) -> str:
-    """Return a file's SHA-256, once it is as declared, or as it was when rows were first read from it."""
+    """Return a file's SHA-256 after comparing it with the declared or pinned one, if any."""
     note = _note(path)
     try:
         with path.open("rb") as file:
@@ -157,14 +159,14 @@ def _checked(source: Source, path: Path) -> str:
     if digest == known:
         return digest
     if source.sha256 is None:
-        raise DataError(f"{path} has changed since it came here; if it should have, delete {note}")
+        raise DataError(f"{path} has changed since it was pinned; to accept the change, delete {note}")
     raise DataError(
-        f"{path} is not the file meant (SHA-256 {digest}, not {known}); delete it and fetch again"
+        f"{path} is not the expected file (SHA-256 {digest}, not {known}); delete it and fetch again"
     )
 
 
 def _write(rows: Iterable[Row], path: Path) -> int:
-    """Write rows, all or none, and return how many there are."""
+    """Write rows atomically and return their number."""
     lines = [json.dumps(_record(row), ensure_ascii=False) for row in rows]
     part = path.with_name(f"{path.name}.part")
     try:

@@ -1,1 +1,1 @@
-"""Statistics of agreement with people: correlations, intervals, tests of differences."""
+"""Statistics of correlation with human judgements: coefficients, intervals and significance tests."""

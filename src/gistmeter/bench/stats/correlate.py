@@ -1,10 +1,10 @@
-"""How well a metric's values agree with human judgements, and how sure one can be of it.
+"""Correlations of metric values with human judgements, with bootstrap confidence intervals.
 
-Three levels, which answer different questions and must never be compared with each other:
+There are three levels. They answer different questions, so figures of different levels are not comparable:
 
-- `pooled`: over all rows, as most papers report it. Documents of different difficulty mix with quality.
-- `summary`: within each document, averaged: which of these candidates for the same text is better?
-- `system`: over the systems' means: which system is better?
+- `pooled`: over all rows, as most papers report. Differences in document difficulty affect the result.
+- `summary`: within each document, averaged. Which of the candidates for the same text is better?
+- `system`: over system means. Which system is better?
 """
 
 import math
@@ -24,15 +24,14 @@ from gistmeter.bench.stats.resampling import (
     at,
     flat_draws,
     interval,
-    is_constant,
     mean_draws,
     means,
-    pearson,
     rows_of,
     system_draws,
     within_draws,
 )
 from gistmeter.core.bootstrap import RESAMPLES, group_weights
+from gistmeter.core.correlation import is_constant, pearson
 from gistmeter.core.levels import Level
 
 Drawn = Literal["summary", "system"]
@@ -40,20 +39,20 @@ Drawn = Literal["summary", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The agreement of a metric with people at one level; NaN is undefined.
+    """Correlation of a metric with human judgements at one level; undefined values are NaN.
 
     Args:
-        level: Over what it was taken.
-        n: Rows (pooled), documents with a correlation of their own (summary), or systems (system).
-        n_undefined: Rows that people judged and the metric gave no value (pooled, system), or documents
-            without a correlation, because fewer than two of their rows have a value or all values or all
-            judgements are the same (summary).
+        level: Level of the correlation.
+        n: Number of rows (pooled), documents with a defined correlation (summary), or systems (system).
+        n_undefined: Number of judged rows without a metric value (pooled, system), or of documents without a
+            correlation because fewer than two of their rows have a value, or all their values or all their
+            judgements are equal (summary).
         pearson: Pearson's r.
-        spearman: Spearman's rho, ties ranked by their mean.
+        spearman: Spearman's rho; ties get their mean rank.
         kendall: Kendall's tau-b.
         low: Lower end of the 95 % bootstrap interval of `pearson`.
-        high: Upper end.
-        problem: Why the correlations are undefined; None where they are not.
+        high: Upper end of the interval.
+        problem: Reason why the correlations are undefined; None if they are defined.
     """
 
     level: Level
@@ -80,24 +79,24 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
 ) -> Correlation:
     """Correlate a metric with human judgements.
 
-    A row without a judgement is left out and counted nowhere; a row without a finite value is left out and
-    counted. A row that names no system is left out at system level. Values that differ by rounding alone
-    (by less than 1e-12 of the largest) are the same, and have no correlation with anything.
+    Rows without a judgement are ignored. Judged rows without a finite metric value are omitted and counted in
+    `n_undefined`. At system level, rows without a system are omitted. Values that differ only by rounding
+    error (less than 1e-12 of the largest value) count as equal; the correlation of a constant is undefined.
 
-    The interval draws documents: what would other texts by the same systems give? Or it draws systems: what
-    would other systems give on the same texts? A row that names no document (or system) is one of its own;
-    at pooled level, rows are drawn where all are of one. The other levels need two that are known. A resample
-    in which the correlation is undefined is left out.
+    The interval resamples documents (variation over other texts by the same systems) or systems (variation
+    over other systems on the same texts). A row without a document (or system) is its own group. At pooled
+    level, rows are resampled if all belong to one group; the other levels need at least two named groups.
+    Resamples with an undefined correlation are omitted.
 
     Args:
-        values: The metric's, of shape (n,); NaN where it gave none.
-        human: Judgements, of shape (n,); NaN where there is none.
-        documents: What each row is about, or None.
-        systems: What produced each row, or None.
-        level: Over what to correlate.
-        by: What the interval draws.
-        resamples: How many times to draw.
-        seed: Of the bootstrap; metrics with values for the same documents see the same draws.
+        values: Metric values, of shape (n,); NaN if undefined.
+        human: Judgements, of shape (n,); NaN if missing.
+        documents: Document id of each row, or None.
+        systems: System name of each row, or None.
+        level: Level of the correlation.
+        by: Unit that the interval resamples.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the bootstrap; metrics with values for the same documents get the same resamples.
 
     Raises:
         ValueError: If the four columns differ in length.
@@ -108,11 +107,11 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
     """
     x, y = np.asarray(values, dtype=float), np.asarray(human, dtype=float)
     if not len(x) == len(y) == len(documents) == len(systems):
-        raise ValueError("values, human, documents and systems must be of one length")
+        raise ValueError("values, human, documents and systems must have the same length")
     judged = np.flatnonzero(np.isfinite(y))
     kept = judged[np.isfinite(x[judged])]
     draw = partial(group_weights, resamples=resamples, seed=seed)
-    with np.errstate(all="ignore"):  # what cannot be computed comes out as NaN
+    with np.errstate(all="ignore"):  # undefined values become NaN
         match level:
             case "pooled":
                 found = _flat(x[kept], y[kept], at(documents if by == "summary" else systems, kept), draw)
@@ -129,17 +128,17 @@ def correlate(  # noqa: PLR0913 - four columns of a table, and how to draw from 
 def benchmark_row(
     task: str, metric: str, part: str, dimension: str, correlation: Correlation, signature: str
 ) -> dict[str, object]:
-    """Return a correlation as `benchmark --json` writes it; a number that is undefined is None.
+    """Return a correlation as a row of `benchmark --json`; undefined numbers are None.
 
-    The row says under "problem" why the correlations are undefined, and has no such key where they are not.
+    If the correlations are undefined, the row has the key "problem" with the reason.
 
     Args:
-        task: Which human judgements: the data set.
-        metric: What the metric is called.
-        part: Which of its figures: "value", or the name of a part.
-        dimension: What people judged.
-        correlation: Between the two.
-        signature: The text of the metric's signature.
+        task: Name of the data set.
+        metric: Name of the metric.
+        part: "value", or the name of a component.
+        dimension: Human dimension.
+        correlation: Correlation of the metric with the dimension.
+        signature: Text of the metric's signature.
     """
     names = {"task": task, "metric": metric, "part": part, "dimension": dimension}
     figures = for_json(asdict(correlation))
@@ -148,7 +147,7 @@ def benchmark_row(
 
 
 def for_json(figures: Mapping[str, object]) -> dict[str, object]:
-    """Return figures with None for what is undefined, as JSON knows no NaN."""
+    """Replace NaN with None, because JSON has no NaN."""
     return {name: None if isinstance(x, float) and math.isnan(x) else x for name, x in figures.items()}
 
 
@@ -168,7 +167,7 @@ def _within_documents(
     defined = np.flatnonzero(np.isfinite(found[:, 0]))
     n, n_undefined = len(defined), len(found) - len(defined)
     if not n:
-        nan, problem = math.nan, "in no document do both values and judgements differ"
+        nan, problem = math.nan, "no document has both differing values and differing judgements"
         return Correlation("summary", 0, n_undefined, nan, nan, nan, nan, nan, problem)
     if by == "summary":
         resampled = mean_draws(found[defined, 0], at(names, defined), draw)
@@ -193,13 +192,13 @@ def _between_systems(
 
 
 def _all_three(x: Floats, y: Floats) -> tuple[float, float, float]:
-    """Return Pearson's, Spearman's and Kendall's correlation; NaN where a side is constant."""
+    """Return Pearson's, Spearman's and Kendall's correlation; NaN if a column is constant."""
     from scipy.stats import kendalltau, rankdata
 
     r = pearson(x, y)
     if math.isnan(r):
         return r, r, r
-    # The method is of the p, which nobody reads: the exact one takes long, the other fails on two rows.
+    # `method` only affects the p-value, which is unused: "exact" is slow, "asymptotic" fails on two rows.
     tau = kendalltau(x, y, method="asymptotic" if len(x) > 2 else "auto").statistic
     return r, pearson(rankdata(x), rankdata(y)), float(tau)
 
@@ -208,5 +207,5 @@ def _problem(x: Floats, y: Floats, what: str) -> str | None:
     if len(x) < 2:
         return f"fewer than two {what}s have a value and a judgement"
     if is_constant(x):
-        return f"the metric gives every {what} the same value"
-    return f"people gave every {what} the same score" if is_constant(y) else None
+        return f"the metric gives all {what}s the same value"
+    return f"all {what}s have the same human score" if is_constant(y) else None

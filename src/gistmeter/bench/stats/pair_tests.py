@@ -1,4 +1,4 @@
-"""Tests of whether two metrics agree with people equally well, and the correction for making many."""
+"""Significance tests for the difference of two correlations, and Holm's correction."""
 
 import math
 from collections.abc import Sequence
@@ -6,26 +6,27 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.bench.stats.resampling import ROUNDING, Counts, Floats, pearson_of_sums, sums
+from gistmeter.bench.stats.resampling import Counts, Floats, pearson_of_sums, sums
 from gistmeter.core.bootstrap import DRAWN_AT_ONCE
+from gistmeter.core.correlation import ROUNDING
 
 Signs = NDArray[np.int8]
-SAME = 1e-9  # differences closer than this are equal: an exchange can only repeat them up to rounding
+SAME = 1e-9  # tolerance for ties between permuted and observed differences, which arise from rounding
 
 
 def williams(r_a: float, r_b: float, between: float, n: int) -> tuple[float, float]:
-    """Test whether two correlations with the same third column differ.
+    """Test whether the correlations of two columns with a third column differ.
 
     Williams' t in the form of Steiger (1980, "Tests for comparing elements of a correlation matrix").
 
     Args:
         r_a: Correlation of the first column with the third, on independent rows.
-        r_b: Correlation of the second with the third.
-        between: Correlation of the first with the second.
-        n: How many rows.
+        r_b: Correlation of the second column with the third.
+        between: Correlation of the first column with the second.
+        n: Number of rows.
 
     Returns:
-        t with n − 3 degrees of freedom, and its two-sided p; NaN for fewer than four rows.
+        t with n − 3 degrees of freedom and its two-sided p-value; NaN for fewer than four rows.
 
     >>> t, p = williams(0.4, 0.5, 0.1, 103)
     >>> round(t, 2), round(p, 2)
@@ -35,18 +36,18 @@ def williams(r_a: float, r_b: float, between: float, n: int) -> tuple[float, flo
 
     if n < 4 or math.isnan(r_a + r_b + between):
         return math.nan, math.nan
-    if abs(r_a - r_b) <= ROUNDING:  # the same figures twice would be 0 / 0
+    if abs(r_a - r_b) <= ROUNDING:  # equal correlations would give 0 / 0
         return 0.0, 1.0
     determinant = max(0.0, 1 - r_a**2 - r_b**2 - between**2 + 2 * r_a * r_b * between)
     spread = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - between) ** 3
-    if spread <= 0:  # the two are opposite, and one of them fits without any error
+    if spread <= 0:  # opposite columns, one with a perfect fit
         return math.nan, math.nan
     t = (r_a - r_b) * math.sqrt((n - 1) * (1 + between) / spread)
     return t, float(2 * stdtr(n - 3, -abs(t)))
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct p-values for there being several (Holm 1979); what is NaN stays so and does not count.
+    """Correct p-values for multiple comparisons (Holm 1979); NaN stays NaN and is not counted.
 
     >>> [round(corrected, 2) for corrected in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -60,7 +61,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def bootstrap_p(drawn: Floats) -> float:
-    """Return twice the share of the differences (resamples,) on the rarer side of 0; NaN without any."""
+    """Return twice the share of the differences (resamples,) on the rarer side of 0; NaN if all are NaN."""
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn):
         return math.nan
@@ -69,7 +70,7 @@ def bootstrap_p(drawn: Floats) -> float:
 
 
 def draw_signs(rows: int, *, resamples: int, seed: int) -> Signs:
-    """Draw in which rows the two metrics change places: −1 where they do, shape (rows, resamples)."""
+    """Draw the rows in which the two metrics are exchanged: −1 if exchanged, shape (rows, resamples)."""
     rng = np.random.default_rng(seed)
     return rng.integers(0, 2, size=(rows, resamples), dtype=np.int8) * np.int8(2) - np.int8(1)
 
@@ -77,22 +78,22 @@ def draw_signs(rows: int, *, resamples: int, seed: int) -> Signs:
 def permutation_p(
     a: Floats, b: Floats, human: Floats, member: Counts, signs: Signs, *, of_means: bool
 ) -> float:
-    """Test by exchange whether two metrics correlate equally well with people: PERM-BOTH.
+    """Run the permutation test PERM-BOTH for equal correlation with human judgements.
 
-    Both metrics are brought to mean 0 and deviation 1, so that they can change places. p is the share of
-    exchanges, the one observed among them, that make as large a difference, in either direction.
+    Both metrics are standardized, then exchanged at random per row. p is the share of permutations, including
+    the observed one, with at least as large an absolute difference.
 
     Args:
-        a: Values of one metric, of shape (n,), not constant.
-        b: Values of the other.
+        a: Values of the first metric, of shape (n,), not constant.
+        b: Values of the second metric.
         human: Judgements.
-        member: The group of each row, from 0: documents or systems; 0 throughout at pooled level.
-        signs: As drawn by `draw_signs`.
-        of_means: Correlate the groups' means, as at system level, rather than the rows within each group and
-            average over the groups.
+        member: Group index of each row (document or system); 0 throughout at pooled level.
+        signs: Result of `draw_signs`.
+        of_means: Whether to correlate group means, as at system level, instead of averaging the correlations
+            within groups.
 
     Returns:
-        p, two-sided, above 0.
+        Two-sided p-value, above 0.
     """
     a, b, human = ((side - side.mean()) / side.std() for side in (a, b, human))
 
@@ -107,12 +108,12 @@ def permutation_p(
     return float(1 + (np.abs(drawn) >= abs(observed) - SAME).sum()) / (1 + len(drawn))
 
 
-# Where a and b change places, (a + b) / 2 stays and (a − b) / 2 turns round. So every sum over the rows is
-# one that stays and one of the signs, and a thousand exchanges are one product of matrices.
+# Exchanging a and b keeps (a + b) / 2 and negates (a − b) / 2. So every sum over rows is a constant plus a
+# signed sum, and all permutations are computed with one matrix product.
 
 
 def _within(a: Floats, b: Floats, human: Floats, member: Counts, signs: Floats) -> Floats:
-    """Return the difference under each exchange, of correlations within the groups, averaged."""
+    """Return, for each permutation, the difference of the mean within-group correlations."""
     middle, half = (a + b) / 2, (a - b) / 2
 
     def fixed(column: Floats) -> Floats:
@@ -131,7 +132,7 @@ def _within(a: Floats, b: Floats, human: Floats, member: Counts, signs: Floats) 
 
 
 def _of_means(a: Floats, b: Floats, human: Floats, member: Counts, signs: Floats) -> Floats:
-    """Return the difference under each exchange, of correlations between the groups' means."""
+    """Return, for each permutation, the difference of the correlations of group means."""
     size = np.bincount(member)[:, None]
     middle = np.bincount(member, (a + b) / 2)[:, None] / size
     half = _sums_of((a - b) / 2, member, signs) / size  # (groups, exchanges)

@@ -1,7 +1,7 @@
-"""Pearson's correlation of a thousand drawings of the same rows, from sums that add up.
+"""Bootstrap resamples of Pearson's correlation, computed from sums over groups of rows.
 
-Every drawing takes whole groups of rows (documents, or systems) with replacement. What cannot be computed
-comes out as NaN; the callers keep NumPy from warning of it.
+Each resample draws whole groups of rows (documents or systems) with replacement. Undefined values are NaN;
+callers suppress NumPy's warnings.
 """
 
 import math
@@ -10,41 +10,23 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gistmeter.core.correlation import ROUNDING, scaled
+
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Labels = Sequence[str | None]
 Draw = Callable[[tuple[str, ...]], Counts]  # n groups -> how often each is drawn (resamples, n)
 NOTHING: Floats = np.empty(0)
-ROUNDING = 1e-12  # a spread below this share of the size is rounding, not a difference
-
-
-def pearson(x: Floats, y: Floats) -> float:
-    """Return Pearson's r of two columns (n,); NaN for fewer than two rows and where a side is constant."""
-    if len(x) < 2 or is_constant(x) or is_constant(y):
-        return math.nan
-    a, b = scaled(x), scaled(y)
-    return float(np.clip(a / np.linalg.norm(a) @ (b / np.linalg.norm(b)), -1, 1))
-
-
-def is_constant(x: Floats) -> bool:
-    """Say whether the values (n,), n > 0, differ by no more than rounding."""
-    return bool(np.ptp(x) <= ROUNDING * np.abs(x).max())
-
-
-def scaled(x: Floats) -> Floats:
-    """Shift the mean to 0 and scale to at most 1, so that sums of squares neither cancel nor overflow."""
-    shifted = x - x.mean()
-    return np.asarray(shifted / np.abs(shifted).max())
 
 
 def sums(weight: Floats, x: Floats, y: Floats) -> Floats:
-    """Return what adds up to a weighted Pearson correlation: w, wx, wy, wxx, wyy, wxy on a first axis."""
+    """Return the terms of a weighted Pearson correlation, w, wx, wy, wxx, wyy, wxy, on a new first axis."""
     wx, wy = weight * x, weight * y
     return np.stack([weight, wx, wy, wx * x, wy * y, wx * y])
 
 
 def pearson_of_sums(totals: Floats | tuple[Floats, ...]) -> Floats:
-    """Return Pearson's r of the six sums of `sums`, of their shape; NaN where a side is constant."""
+    """Return Pearson's r from the six totals of `sums`; NaN where a column is constant."""
     n, x, y, xx, yy, xy = totals
     variance_x, variance_y = xx / n - (x / n) ** 2, yy / n - (y / n) ** 2
     defined = (variance_x > ROUNDING * xx / n) & (variance_y > ROUNDING * yy / n)
@@ -53,13 +35,13 @@ def pearson_of_sums(totals: Floats | tuple[Floats, ...]) -> Floats:
 
 
 def flat_draws(x: Floats, y: Floats, groups: Labels, draw: Draw) -> Floats:
-    """Correlate the rows of the groups that are drawn.
+    """Return the pooled correlation under each resample of groups.
 
     Args:
-        x: One column, of shape (n,), not constant.
-        y: The other.
-        groups: The group of each row; a row without one is one of its own. Where all rows are of one
-            group, rows are drawn.
+        x: First column, of shape (n,), not constant.
+        y: Second column.
+        groups: Group of each row; a row without a group is its own group. If all rows belong to one group,
+            rows are drawn instead.
         draw: Draws groups.
 
     Returns:
@@ -76,11 +58,11 @@ def flat_draws(x: Floats, y: Floats, groups: Labels, draw: Draw) -> Floats:
 
 
 def mean_draws(x: Floats, names: Labels, draw: Draw) -> Floats:
-    """Average what is drawn.
+    """Return the mean under each resample of groups.
 
     Args:
-        x: A figure of each of n groups.
-        names: Of the groups.
+        x: One value per group.
+        names: Names of the groups.
         draw: Draws groups.
 
     Returns:
@@ -93,19 +75,19 @@ def mean_draws(x: Floats, names: Labels, draw: Draw) -> Floats:
 
 
 def within_draws(x: Floats, y: Floats, documents: list[Counts], systems: Labels, draw: Draw) -> Floats:
-    """Average the documents' correlations under each drawing of systems.
+    """Return the mean within-document correlation under each resample of systems.
 
-    A document in which the systems that were drawn have no correlation is left out of that average.
+    Documents whose correlation is undefined under a resample are omitted from its mean.
 
     Args:
-        x: One column, of shape (n,).
-        y: The other.
-        documents: The rows of each document in which the two columns have a correlation.
-        systems: The system of each row; a row without one is a system of its own.
+        x: First column, of shape (n,).
+        y: Second column.
+        documents: Row indices of each document with a defined correlation.
+        systems: System of each row; a row without a system is its own system.
         draw: Draws systems.
 
     Returns:
-        Means of shape (resamples,), or (0,) where fewer than two systems are known.
+        Means of shape (resamples,), or (0,) for fewer than two named systems.
     """
     rows = np.concatenate(documents)
     names, member = grouped(at(systems, rows))
@@ -125,17 +107,17 @@ def within_draws(x: Floats, y: Floats, documents: list[Counts], systems: Labels,
 
 
 def system_draws(x: Floats, y: Floats, systems: Labels, documents: Labels, draw: Draw) -> Floats:
-    """Correlate the systems' means anew under each drawing of documents.
+    """Return the correlation of the system means under each resample of documents.
 
     Args:
-        x: One column, of shape (n,), whose systems' means are not constant.
-        y: The other.
-        systems: The system of each row.
-        documents: The document of each row; a row without one is a document of its own.
+        x: First column, of shape (n,), whose system means are not constant.
+        y: Second column.
+        systems: System of each row.
+        documents: Document of each row; a row without a document is its own document.
         draw: Draws documents.
 
     Returns:
-        Correlations of shape (resamples,), or (0,) where fewer than two documents are known.
+        Correlations of shape (resamples,), or (0,) for fewer than two named documents.
     """
     from scipy.sparse import coo_array
 
@@ -155,7 +137,7 @@ def system_draws(x: Floats, y: Floats, systems: Labels, documents: Labels, draw:
 
 
 def interval(drawn: Floats) -> tuple[float, float]:
-    """Return the 95 % percentile interval of what is defined; NaN, NaN if nothing is."""
+    """Return the 95 % percentile interval of the defined values; NaN, NaN if there are none."""
     drawn = drawn[np.isfinite(drawn)]
     if not len(drawn):
         return math.nan, math.nan
@@ -164,9 +146,9 @@ def interval(drawn: Floats) -> tuple[float, float]:
 
 
 def means(x: Floats, groups: list[Counts]) -> Floats:
-    """Average the rows of each group.
+    """Return the mean of each group's rows.
 
-    An exact sum does not depend on the order of the rows, so that equal means are equal, and tie.
+    Sums are exact, hence independent of the row order, so that equal means tie.
     """
     return np.array([math.fsum(x[rows]) / len(rows) for rows in groups])
 
@@ -177,7 +159,7 @@ def at(labels: Labels, rows: Counts) -> list[str | None]:
 
 
 def grouped(labels: Labels) -> tuple[list[str], Counts]:
-    """Return the groups' names and the group of each row; a row without a label is a group of its own."""
+    """Return the group names and the group index of each row; a row without a label is its own group."""
     keys = [label or f"\0{at}" for at, label in enumerate(labels)]
     names = list(dict.fromkeys(keys))
     place = {name: at for at, name in enumerate(names)}
@@ -185,7 +167,7 @@ def grouped(labels: Labels) -> tuple[list[str], Counts]:
 
 
 def rows_of(labels: Labels) -> tuple[list[str], list[Counts]]:
-    """Return the groups' names and the rows of each group, as `grouped` makes them."""
+    """Return the group names and the row indices of each group; see `grouped`."""
     names, member = grouped(labels)
     ends = np.cumsum(np.bincount(member, minlength=len(names)))
     return names, np.split(np.argsort(member, kind="stable"), ends[:-1])[: len(names)]

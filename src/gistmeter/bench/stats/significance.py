@@ -1,16 +1,16 @@
-"""Does one metric agree with people better than another does, on the same rows?
+"""Compare metrics pairwise: is the difference of their correlations with human judgements significant?
 
-Three answers for every pair of metrics, each about the difference of two Pearson correlations:
+There are three tests for the difference of two Pearson correlations on the same rows:
 
-- the paired bootstrap: how far would the difference move with other documents?
-- the permutation test PERM-BOTH (Deutsch, Dror and Roth 2021, https://arxiv.org/abs/2104.00054): both
-  metrics are brought to one scale, then change places in random cells of systems × documents;
-- Williams' test (Steiger 1980; for metrics Graham and Baldwin 2014, https://aclanthology.org/D14-1020): for
-  normal values.
+- the paired bootstrap over documents;
+- the permutation test PERM-BOTH (Deutsch, Dror and Roth 2021, https://arxiv.org/abs/2104.00054), which
+  standardizes both metrics and exchanges them in random cells of systems × documents;
+- Williams' test (Steiger 1980; for metrics Graham and Baldwin 2014, https://aclanthology.org/D14-1020), which
+  assumes normally distributed values.
 
-The last two take rows for independent. At pooled level, where metrics rate whole documents too high or too
-low, they are not, and only the bootstrap is right: go by the permutation test and the interval together.
-Of the 45 pairs that ten metrics make, two or three differ by chance alone; Holm's correction is for that.
+The last two assume independent rows. At pooled level, rows of one document are correlated and only the
+bootstrap is valid, so report the permutation test together with the interval. Among the 45 pairs of ten
+metrics, two or three differ significantly by chance; use Holm's correction.
 """
 
 import math
@@ -36,33 +36,33 @@ from gistmeter.bench.stats.resampling import (
     interval,
     mean_draws,
     means,
-    pearson,
     rows_of,
     system_draws,
 )
 from gistmeter.core.bootstrap import RESAMPLES, group_weights
+from gistmeter.core.correlation import pearson
 from gistmeter.core.levels import Level
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far two metrics' agreement with people differs; NaN is undefined.
+    """Difference of two metrics' correlations with human judgements; undefined values are NaN.
 
     Args:
-        a: One metric.
-        b: The other.
-        level: Over what the correlations are taken, as in `Correlation`.
-        n: Rows (pooled), documents in which both metrics have a correlation (summary), or systems (system).
-        n_undefined: Rows that people judged and one of the two gave no value; both are compared without them.
+        a: First metric.
+        b: Second metric.
+        level: Level of the correlations; see `Correlation`.
+        n: Number of rows (pooled), documents with both correlations defined (summary), or systems (system).
+        n_undefined: Number of judged rows without a value of one of the metrics; they are omitted for both.
         pearson_a: Pearson's r of `a` with the judgements, on the rows where both metrics have a value.
-        pearson_b: The same of `b`.
+        pearson_b: Pearson's r of `b`, on the same rows.
         difference: `pearson_a` − `pearson_b`.
-        low: Lower end of the 95 % interval of `difference`: paired bootstrap, documents drawn.
-        high: Upper end.
-        p_bootstrap: Twice the share of these drawings on the rarer side of 0.
-        p_permutation: Of PERM-BOTH: the share of random exchanges with a difference as large.
-        p_williams: Of Williams' test; undefined at summary level, where means of correlations are compared.
-        p_holm: `p_permutation`, corrected for all pairs that were compared.
+        low: Lower end of the 95 % interval of `difference`, from a paired bootstrap over documents.
+        high: Upper end of the interval.
+        p_bootstrap: Twice the share of resamples on the rarer side of 0.
+        p_permutation: p-value of PERM-BOTH.
+        p_williams: p-value of Williams' test; undefined at summary level.
+        p_holm: `p_permutation`, corrected for all compared pairs.
     """
 
     a: str
@@ -82,7 +82,7 @@ class Difference:
 
 
 DrawSigns = Callable[[int], Signs]
-EXCHANGES_A_PAIR = 40  # with fewer than 20, no p would stay below 0.05 under Holm's correction
+EXCHANGES_A_PAIR = 40  # with fewer than 20, no corrected p-value could be below 0.05
 
 
 class _Pair(NamedTuple):
@@ -103,23 +103,24 @@ def compare_all(  # noqa: PLR0913 - the columns of a table, and how to draw from
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Difference]:
-    """Compare every two metrics by their correlation with human judgements.
+    """Compare all pairs of metrics by their correlation with human judgements.
 
-    Which rows count at which level, and what the bootstrap draws, is as in `correlate`; all tests are
-    two-sided. Correlations keep their sign: turn a metric round that falls with quality.
+    The selection of rows and the bootstrap follow `correlate`; all tests are two-sided. Correlations keep
+    their sign, so negate metrics for which lower is better.
 
     Args:
-        columns: The values of each metric, of shape (n,); NaN where it gave none.
-        human: Judgements, of shape (n,); NaN where there is none.
-        documents: What each row is about, or None.
-        systems: What produced each row, or None.
-        level: Over what to correlate.
-        resamples: How many times to draw documents, and the least number of exchanges: there are 40 for each
-            pair, as p cannot fall below 1 / (exchanges + 1) and Holm multiplies it by the number of pairs.
-        seed: Of both; all pairs on the same rows see the same drawings.
+        columns: Values of each metric, of shape (n,); NaN if undefined.
+        human: Judgements, of shape (n,); NaN if missing.
+        documents: Document id of each row, or None.
+        systems: System name of each row, or None.
+        level: Level of the correlations.
+        resamples: Number of bootstrap resamples, and minimum number of permutations. There are at least 40
+            permutations per pair, because p cannot be below 1 / (permutations + 1) and Holm's correction
+            multiplies it by the number of pairs.
+        seed: Seed of resamples and permutations; all pairs on the same rows share them.
 
     Returns:
-        One difference a pair, in the order of the columns.
+        One difference per pair, in column order.
 
     Raises:
         ValueError: If the columns differ in length.
@@ -132,17 +133,17 @@ def compare_all(  # noqa: PLR0913 - the columns of a table, and how to draw from
     y = np.asarray(human, dtype=float)
     values = {name: np.asarray(column, dtype=float) for name, column in columns.items()}
     if {len(documents), len(systems), *map(len, values.values())} != {len(y)}:
-        raise ValueError("columns, human, documents and systems must be of one length")
+        raise ValueError("columns, human, documents and systems must have the same length")
     judged = np.isfinite(y)
     if level != "pooled":
         judged &= [bool(label) for label in (documents if level == "summary" else systems)]
-    # Most pairs have the same rows: what is drawn for one is kept for the others.
+    # Most pairs have the same rows, so cache the draws.
     draw = lru_cache(maxsize=8)(partial(group_weights, resamples=resamples, seed=seed))
     pairs = list(combinations(values, 2))
     exchanges = max(resamples, EXCHANGES_A_PAIR * len(pairs))
     signs = lru_cache(maxsize=2)(partial(draw_signs, resamples=exchanges, seed=seed))
     found = []
-    with np.errstate(all="ignore"):  # what cannot be computed comes out as NaN
+    with np.errstate(all="ignore"):  # undefined values become NaN
         for a, b in pairs:
             kept = np.flatnonzero(judged & np.isfinite(values[a]) & np.isfinite(values[b]))
             pair = _Pair(values[a][kept], values[b][kept], y[kept], at(documents, kept), at(systems, kept))
@@ -156,13 +157,13 @@ def compare_all(  # noqa: PLR0913 - the columns of a table, and how to draw from
 def difference_row(
     task: str, dimension: str, difference: Difference, signatures: Mapping[str, str]
 ) -> dict[str, object]:
-    """Return a difference ready for JSON; a number that is undefined is None.
+    """Return a difference as a JSON row; undefined numbers are None.
 
     Args:
-        task: Which human judgements: the data set.
-        dimension: What people judged.
-        difference: Between two metrics.
-        signatures: The text of each metric's signature, by the metric's name.
+        task: Name of the data set.
+        dimension: Human dimension.
+        difference: Difference of two metrics.
+        signatures: Metric name → text of its signature.
     """
     figures = for_json(asdict(difference))
     both = {"signature_a": signatures[difference.a], "signature_b": signatures[difference.b]}
@@ -205,7 +206,7 @@ def _between_systems(pair: _Pair, draw: Draw, signs: DrawSigns) -> Difference:
 def _tested(
     found: Difference, drawn: Floats, sides: tuple[Floats, Floats, Floats], member: Counts, signs: DrawSigns
 ) -> Difference:
-    """Add the difference, its interval and its tests, where both correlations are defined."""
+    """Add the difference, its interval and its tests if both correlations are defined."""
     difference = found.pearson_a - found.pearson_b
     if math.isnan(difference):
         return found

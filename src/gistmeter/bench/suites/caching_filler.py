@@ -1,7 +1,7 @@
-"""What a model filled into blanks, remembered across metrics that differ only in how they judge it."""
+"""Cache a filler's answers, so that metrics that ask the same queries share them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, cast
 
 from gistmeter.core.metric import Metric
@@ -11,13 +11,13 @@ from gistmeter.models.run.tokens import Tokens
 
 @dataclass
 class CachingFiller:
-    """A filler that answers a query once, until it is told to forget.
+    """A filler that caches its answers.
 
-    MaskEval asks for the same words whatever their weights are, and ClozE for the same factors whatever an
-    answer is worth: with this between them, five metrics cost what one costs.
+    MaskEval's queries do not depend on its weights, and ClozE's do not depend on how answers are judged. With
+    a shared cache, several configurations cost one pass through the model.
 
     Args:
-        filler: Answers what has not been asked yet.
+        filler: Filler that answers new queries.
     """
 
     filler: Filler
@@ -25,51 +25,57 @@ class CachingFiller:
 
     @property
     def identity(self) -> str:
-        """The filler's."""
+        """Identity of the wrapped filler."""
         return self.filler.identity
 
     @property
     def window(self) -> int | None:
-        """The filler's."""
+        """Window of the wrapped filler."""
         return self.filler.window
 
     @property
     def separate_windows(self) -> bool:
-        """The filler's."""
+        """Whether the wrapped filler has separate windows for text and context."""
         return self.filler.separate_windows
 
     def overhead(self, query_blanks: int) -> int:
-        """Return the filler's."""
+        """Return the overhead of the wrapped filler."""
         return self.filler.overhead(query_blanks)
 
     def tokenize(self, texts: Sequence[str]) -> list[Tokens]:
-        """Tokenize as the filler does."""
+        """Tokenize with the wrapped filler."""
         return self.filler.tokenize(texts)
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Decode as the filler does."""
+        """Decode with the wrapped filler."""
         return self.filler.decode(ids)
 
     def fill(self, queries: Sequence[Query]) -> list[list[Fill]]:
-        """Return, for each query, one fill a blank."""
+        """Return one fill per blank for each query."""
         new = [query for query in dict.fromkeys(queries) if query not in self._known]
         self._known |= zip(new, self.filler.fill(new), strict=True)
         return [self._known[query] for query in queries]
 
     def forget(self) -> None:
-        """Free what was remembered."""
+        """Clear the cache."""
         self._known.clear()
 
 
+def uses_filler(metric: Metric) -> bool:
+    """Return whether a metric is a dataclass with a field `filler`."""
+    candidate: object = metric
+    return is_dataclass(candidate) and "filler" in {field.name for field in fields(candidate)}
+
+
 def share_filler(metric: Metric, known: dict[str, CachingFiller]) -> Metric:
-    """Let a metric ask through a filler that others of the same identity ask through, too.
+    """Return the metric with a cached filler that is shared by metrics with the same filler.
 
     Args:
-        metric: Returned as it is if it has no filler.
-        known: The fillers so far, by identity; gains this one.
+        metric: Metric; returned unchanged if it has no filler.
+        known: Shared fillers by identity; a new one is added.
     """
     own: Any = metric
-    if not is_dataclass(own) or not hasattr(own, "filler") or isinstance(own.filler, CachingFiller):
+    if not uses_filler(metric) or isinstance(own.filler, CachingFiller):
         return metric
     shared = known.setdefault(own.filler.identity, CachingFiller(own.filler))
-    return cast(Metric, replace(cast(Any, own), filler=shared))
+    return cast(Metric, replace(own, filler=shared))

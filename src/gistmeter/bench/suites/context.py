@@ -1,4 +1,4 @@
-"""What suites work with: rows by name, metrics by what they are asked for as, and scores that are kept."""
+"""Provide suites with rows, metrics and cached scores."""
 
 import math
 import time
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.bench.stats.correlate import correlate
-from gistmeter.bench.suites.caching_filler import CachingFiller, share_filler
+from gistmeter.bench.suites.caching_filler import CachingFiller, share_filler, uses_filler
 from gistmeter.bench.suites.tables import Case, Line
 from gistmeter.core.errors import GistmeterError
 from gistmeter.core.levels import Level
@@ -18,28 +18,28 @@ from gistmeter.core.row import Row
 from gistmeter.io.cache import ScoreCache
 from gistmeter.io.kept import CHUNK, Kept
 
-NO_SUCH_METRIC = "gistmeter has no such metric"
+NO_SUCH_METRIC = "not implemented in gistmeter"
 Build = Callable[[str, str | None], Metric]
-"""From a metric as it is asked for, and a model (None: as the command line says), to the metric."""
+"""Builds a metric from its specification and a model (None: the command line's)."""
 
 
 class NotRunError(Exception):
-    """A metric or its data is not there; the text says why."""
+    """A metric or its data is missing; the message gives the reason."""
 
 
 @dataclass
 class BenchmarkContext:
-    """Rows by name, and metrics whose scores are kept.
+    """Rows by key, and metrics with cached scores.
 
     Args:
-        rows: What each `Data` of a suite holds, by its key.
-        absent: Why others are not there.
-        build: Makes a metric; raises GistmeterError where it cannot.
-        cache: Where scores are kept.
-        only: Metrics to run, with their options, or without for whatever options; all if empty.
-        every: What is run where a suite runs every metric there is.
-        seed: Of bootstraps and of errors.
-        note: Is told what goes on.
+        rows: Rows of each `Data` of a suite, by key.
+        absent: Reasons for missing rows, by key.
+        build: Builds a metric; raises GistmeterError on failure.
+        cache: Score cache.
+        only: Metrics to run, with options, or without to match any options; empty runs all.
+        every: Metrics to run in a suite that runs all metrics.
+        seed: Seed of bootstraps and injected errors.
+        note: Called with progress messages.
     """
 
     rows: Mapping[str, Sequence[Row]]
@@ -57,14 +57,14 @@ class BenchmarkContext:
         """Return the rows of a `Data`.
 
         Raises:
-            NotRunError: If they are not there.
+            NotRunError: If the rows are missing.
         """
         if key not in self.rows:
             raise NotRunError(self.absent.get(key, f"no file of {key} in the data"))
         return self.rows[key]
 
     def wanted(self, cases: Iterable[Case]) -> list[Case]:
-        """Return the cases that are to be run: all, or those of the metrics asked for."""
+        """Return the cases to run: all, or those of the requested metrics."""
         return [
             case
             for case in cases
@@ -73,7 +73,7 @@ class BenchmarkContext:
         ]
 
     def metric(self, case: Case, dimension: str = "", *, spans: bool = False) -> Kept:
-        """Return a case's metric; it is built once.
+        """Return a case's metric, which is built once.
 
         Raises:
             NotRunError: If it does not exist or cannot be built.
@@ -89,9 +89,9 @@ class BenchmarkContext:
         return found
 
     def prepare(self, cases: Sequence[Case], rows: Sequence[Row], dimensions: Sequence[str] = ("",)) -> None:
-        """Score rows with several metrics, so that those that fill the same blanks do so once.
+        """Score rows with several metrics and cache the scores; metrics with the same filler share fills.
 
-        What cannot be run is left to be reported by whoever asks for its scores.
+        Metrics that cannot be built are skipped; `metric` and `values` report them.
         """
         examples = sorted((row.example for row in rows), key=lambda e: (e.source or "", e.references))
         metrics: dict[str, tuple[str, Kept]] = {}
@@ -103,7 +103,7 @@ class BenchmarkContext:
                     continue
                 label = str(case.metric).format(dimension=dimension)
                 metrics[metric.signature.hash] = (label, metric)
-        sharing = [metric for _, metric in metrics.values() if hasattr(metric.metric, "filler")]
+        sharing = [metric for _, metric in metrics.values() if uses_filler(metric.metric)]
         for start in range(0, len(examples), CHUNK):
             for metric in sharing:
                 metric.score(examples[start : start + CHUNK])
@@ -114,10 +114,10 @@ class BenchmarkContext:
             self._say(label, metric, len(examples), time.perf_counter() - begin)
 
     def values(self, case: Case, rows: Sequence[Row], dimension: str = "") -> NDArray[np.float64]:
-        """Return a case's figure for each row; NaN where it is undefined.
+        """Return a case's value or component for each row; NaN if undefined.
 
         Raises:
-            NotRunError: If its metric cannot be built, or no row gets a value.
+            NotRunError: If the metric cannot be built, or no row has a value.
         """
         scores = self.metric(case, dimension).score([row.example for row in rows])
         self._forget()
@@ -131,7 +131,7 @@ class BenchmarkContext:
         return found
 
     def seconds(self, case: Case, rows: Sequence[Row]) -> float:
-        """Return how long a row took on average when it was scored."""
+        """Return the mean scoring time per row, in seconds."""
         return self.metric(case).seconds([row.example for row in rows])
 
     def _built(self, spec: str, model: str | None, spans: bool) -> Kept | str:
@@ -141,7 +141,7 @@ class BenchmarkContext:
         try:
             metric = known.metric if known else self.build(spec, model)
         except GistmeterError as error:
-            return str(error).partition(";")[0]  # what failed, without what to do about it
+            return str(error).partition(";")[0]  # keep the cause, drop the advice
         return Kept(share_filler(metric, self._fillers), self.cache, spans=spans)
 
     def _forget(self) -> None:
@@ -150,7 +150,7 @@ class BenchmarkContext:
 
     def _say(self, label: str, metric: Kept, rows: int, seconds: float) -> None:
         if self.cache.damaged:
-            self.note(f"{label}: {self.cache.damaged} damaged scores thrown away, scored again")
+            self.note(f"{label}: {self.cache.damaged} damaged cache entries discarded and scored again")
             self.cache.damaged = 0
         if seconds > 1:
             self.note(f"{label}: {rows} rows in {seconds:.1f} s")
@@ -163,14 +163,14 @@ def compare(
     dimensions: Sequence[str],
     level: Level = "pooled",
 ) -> tuple[Line, ...]:
-    """Correlate cases with human judgements, a line a case and dimension, beside the paper's figures.
+    """Correlate cases with human judgements: one line per case and dimension, with the published result.
 
     Args:
-        context: Scores.
-        rows: Of one task.
-        cases: What to correlate; those not asked for are left out.
-        dimensions: What people judged.
-        level: Over what.
+        context: Context with scores.
+        rows: Rows of one data set.
+        cases: Cases; those not requested are omitted.
+        dimensions: Human dimensions.
+        level: Level of the correlations.
     """
     cases = context.wanted(cases)
     context.prepare(cases, rows, dimensions)
@@ -178,7 +178,7 @@ def compare(
 
 
 def absent(cases: Sequence[Case], dimensions: Sequence[str], reason: str) -> tuple[Line, ...]:
-    """Return the lines of cases whose data is not there."""
+    """Return the lines of cases whose data is missing."""
     return tuple(
         Line(case.label, name, paper=case.paper.get(name), metric=case.metric or "", note=reason)
         for case in cases
@@ -215,5 +215,5 @@ def _line(context: BenchmarkContext, rows: Sequence[Row], case: Case, dimension:
 
 
 def number(value: float) -> float | None:
-    """Return None for what is undefined."""
+    """Return None for NaN and infinities."""
     return float(value) if math.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Factual consistency: ClozE's table 2 for each set, its time a summary, and the ablations of table 6."""
+"""Factual consistency: ClozE's table 2 per data set, time per summary, and ablations (table 6)."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ SETS = {
     "qags_cnndm": ("QAGS-CNN/DM", "consistency"),
     "qags_xsum": ("QAGS-XSum", "consistency"),
 }
-"""What the paper calls each task, and what people judged; never pooled."""
+"""Data set → its name in the paper and the human dimension; never pooled."""
 # Pearson's r in hundredths, in the order of SETS.
 TABLE2: dict[str, tuple[str | None, tuple[float, ...]]] = {
     "BERTScore": ("bertscore:against=source,value=precision", (20.00, 24.19, 41.69, 19.26, 57.19, 1.83)),
@@ -39,7 +39,7 @@ CONTROLS = {
     "copied words": "extractive",
     "new bigrams": "novelty",
 }
-# ClozE-R; the extractors are spaCy pipelines, which count here where they are installed.
+# ClozE-R with spaCy pipelines as extractors; rows run only if the pipeline is installed.
 TABLE6: dict[tuple[str, str, bool], tuple[float, ...]] = {
     ("summary", "en_core_web_sm", False): (16.45, 44.29, 49.70, 21.33, 65.76, 27.79),
     ("summary", "en_core_web_sm", True): (17.19, 45.60, 49.39, 21.93, 66.30, 24.97),
@@ -66,7 +66,7 @@ TIMED = "qags_cnndm"
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Measure every set by itself."""
+    """Run the metrics on each data set."""
     tables, seconds = [], []
     for at, (task, (title, dimension)) in enumerate(SETS.items()):
         lines, cut = _cases(at, dimension), _ablations(at, dimension)
@@ -75,18 +75,18 @@ def run(context: BenchmarkContext) -> Result:
         except NotRunError as reason:
             tables.append(Table(title, absent([*lines, *cut], [dimension], f"not there: {reason}")))
             continue
-        # Scored together: with and without confidence, the same blanks are filled.
+        # Score all cases together: those with and without confidence share their fills.
         context.prepare(context.wanted([*lines, *cut]), rows)
         notes = (_less(rows),)
         tables.append(Table(f"{title} (ClozE, table 2)", compare(context, rows, lines, [dimension]), notes))
         tables.append(Table(f"{title}, ablations (ClozE, table 6)", compare(context, rows, cut, [dimension])))
         seconds += _seconds(context, lines, rows, title)
     seconds += [
-        Line(label, f"seconds a summary, {SETS[TIMED][0]}", paper=paper, note="the paper's")
+        Line(label, f"seconds per summary, {SETS[TIMED][0]}", paper=paper, note="from the paper")
         for label, paper in SECONDS.items()
         if not context.only
     ]
-    tables.append(Table("Time a summary (ClozE, table 2)", tuple(seconds), ("The paper's: an RTX 3090.",)))
+    tables.append(Table("Time per summary (ClozE, table 2)", tuple(seconds), ("Paper: one RTX 3090.",)))
     shown = tuple(table for table in tables if table.lines)
     return Result(shown, (_figure(shown),), tuple(_says(shown)))
 
@@ -100,16 +100,16 @@ def _cases(at: int, dimension: str) -> list[Case]:
 
 
 def _ablations(at: int, dimension: str) -> list[Case]:
-    """Return table 6, and the same four ways with the pipeline that ships."""
+    """Return the cases of table 6, and the same four settings with the included pipeline."""
     cases = []
     for (level, pipeline, sure), figures in TABLE6.items():
         metric = f"cloze:level={level},pipeline={pipeline},confidence={str(sure).lower()}"
         cases.append(Case(_way(level, pipeline, sure), metric, paper={dimension: figures[at] / 100}))
     for level in ("summary", "sentence"):
-        # With confidence first: what comes second is spared the filling, and its time says nothing.
+        # With confidence first: the second case reuses cached fills, so its time is meaningless.
         for sure in (True, False):
             metric = f"cloze:level={level},confidence={str(sure).lower()}"
-            cases.append(Case(_way(level, "en, which ships", sure), metric))
+            cases.append(Case(_way(level, "en (included)", sure), metric))
     return cases
 
 
@@ -123,21 +123,21 @@ def _less(rows: Sequence[Row]) -> str:
 
 
 def _seconds(context: BenchmarkContext, cases: Sequence[Case], rows: Sequence[Row], title: str) -> list[Line]:
-    """Return what a summary cost when it was scored, on whatever machine that was."""
+    """Return the seconds per summary, as measured when the rows were first scored."""
     lines = []
     for case in context.wanted(cases):
         try:
             seconds, signature = context.seconds(case, rows), context.metric(case).signature.text
         except NotRunError:
             continue
-        what = f"seconds a summary, {title}"
+        what = f"seconds per summary, {title}"
         metric = case.metric or ""
         lines.append(Line(case.label, what, seconds, metric=metric, n=len(rows), signature=signature))
     return lines
 
 
 def _figure(tables: Sequence[Table]) -> Figure:
-    """Draw our figures and the paper's for ClozE, set by set."""
+    """Plot our results and the paper's for ClozE, by data set."""
     found = [
         (table.title.partition(" (")[0], line)
         for table in tables
@@ -153,7 +153,7 @@ def _figure(tables: Sequence[Table]) -> Figure:
 
 
 def _says(tables: Sequence[Table]) -> list[str]:
-    """Hold ClozE against the best control of each set."""
+    """Compare ClozE with the best baseline on each data set."""
     said = []
     for table in tables:
         if "table 2" not in table.title or table.title.startswith("Time"):
@@ -164,7 +164,7 @@ def _says(tables: Sequence[Table]) -> list[str]:
             continue
         best = max(found.values(), key=lambda line: line.ours or 0.0)
         said.append(
-            f"{table.title.partition(' (')[0]}: ClozE {cloze.ours:.2f}, the best control `{best.metric}` "
+            f"{table.title.partition(' (')[0]}: ClozE {cloze.ours:.2f}, best baseline `{best.metric}` "
             f"{best.ours:.2f} ({cloze.n} rows)."
         )
     return said

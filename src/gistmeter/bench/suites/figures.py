@@ -1,4 +1,4 @@
-"""The suites' figures as PNG and SVG."""
+"""Draw the suites' figures as PNG and SVG."""
 
 import io
 import warnings
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FORMATS = ("png", "svg")
-# Told apart without colour vision, and in this order (Okabe and Ito); black for the ninth and on.
+# Colour-blind-safe palette (after Okabe and Ito); the ninth colour is black.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8a7d00", "#666666", "#000000")
 MARKERS = "osD^vP*X."
 
@@ -23,12 +23,12 @@ def draw(figure: Figure, folder: Path, prefix: str) -> list[Path]:
     """Draw a figure; an existing file is replaced.
 
     Args:
-        figure: What to draw.
-        folder: Where its files go.
-        prefix: What their names start with, before the figure's own.
+        figure: Figure data.
+        folder: Output folder.
+        prefix: Prefix of the file names.
 
     Returns:
-        The files, one a format; none if the figure holds no number.
+        The files, one per format; none if the figure has no data.
 
     Raises:
         MissingExtra: If matplotlib is not installed.
@@ -55,9 +55,9 @@ def draw(figure: Figure, folder: Path, prefix: str) -> list[Path]:
         _draw_lines(axes, figure)
     _finish(axes, figure)
     paths = [folder / f"{prefix}-{figure.name}.{kind}" for kind in FORMATS]
-    # The same data make the same files: no random ids in SVG, no date.
+    # Reproducible files: no random ids in the SVG, no date.
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "gistmeter"}):
-        warnings.simplefilter("ignore")  # a name in a script that the font lacks is drawn as boxes
+        warnings.simplefilter("ignore")  # Matplotlib warns about glyphs that its font lacks
         for path, kind in zip(paths, FORMATS, strict=True):
             drawn = io.BytesIO()
             picture.savefig(drawn, format=kind, metadata={"Date": None} if kind == "svg" else None)
@@ -73,7 +73,7 @@ def _draw_lines(axes: "Axes", figure: Figure) -> None:
 
 
 def _draw_names(axes: "Axes", figure: Figure, names: list[str]) -> None:
-    """Draw numbers above names: dots side by side, or lines through them."""
+    """Plot values over names: points side by side, or connected by lines."""
     place = {name: at for at, name in enumerate(names)}
     width = 0.7 / max(1, len(figure.series))
     for at, series in enumerate(figure.series):
@@ -94,7 +94,7 @@ def _columns(points: Sequence[tuple[float, float]]) -> tuple[list[float], list[f
 
 
 def _look(at: int, *, joined: bool) -> dict[str, Any]:
-    """Return colour, marker and line of the series of that number."""
+    """Return the colour, marker and line style of a series by its index."""
     line = ("-", "--")[at // len(COLOURS) % 2] if joined else ""
     colour, marker = COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]
     return {"linestyle": line, "marker": marker, "markersize": 5, "color": colour}

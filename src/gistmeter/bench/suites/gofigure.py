@@ -1,4 +1,4 @@
-"""GO FIGURE: do metrics fall with every error? ClozE's tables 3 (CNN/DM) and 4 (XSum)."""
+"""GO FIGURE: sensitivity of metrics to injected errors. ClozE's tables 3 (CNN/DM) and 4 (XSum)."""
 
 from collections.abc import Sequence
 
@@ -31,12 +31,12 @@ CASES = (
     Case("copied words", "extractive"),
 )
 NOTES = (
-    "Errors are put in by gistmeter's own injector, the same texts at every level, exactly as many errors as "
-    "the level says; the paper's are GO FIGURE's, at most as many.",
-    "correlation: Pearson's of the levels 1, 2, 3 with their means, as in the paper; p has one degree of "
-    "freedom. noticed: the share of texts that score lower with one error than without.",
-    "Where a signature says criterion=soft, ClozE's value is a probability, and the paper's token F1: "
-    "compare the fall, not the height.",
+    "gistmeter injects the errors: the same texts at every level, with exactly as many errors as the "
+    "level. The paper uses GO FIGURE's texts, with at most as many errors.",
+    "correlation: Pearson's r of the levels 1, 2, 3 with their mean scores, as in the paper; p has one "
+    "degree of freedom. noticed: the share of texts that score lower with one error than without.",
+    "With criterion=soft in the signature, ClozE's value is a probability; the paper uses token F1. Compare "
+    "the decrease, not the absolute value.",
 )
 # Entity errors, other errors: upper bound, levels 1 to 3, lower bound in hundredths, and the correlation.
 Column = tuple[float, float, float, float, float, float]
@@ -64,7 +64,7 @@ PAPER: dict[str, dict[str, tuple[Column, Column]]] = {
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Put errors into the references of each set and score them."""
+    """Inject errors into the references of each data set and score them."""
     try:
         rows = context.take(DATA)
     except NotRunError as reason:
@@ -87,7 +87,7 @@ def run(context: BenchmarkContext) -> Result:
 def _set(
     context: BenchmarkContext, rows: Sequence[Row], name: str, pipeline: Pipeline
 ) -> tuple[tuple[Line, ...], Figure]:
-    """Measure one set of documents."""
+    """Score one data set in all states."""
     examples = [row.example for row in rows]
     made = corrupt([(e.candidate, e.source or "") for e in examples], pipeline, seed=context.seed)
     strangers = others([example.candidate for example in examples])
@@ -109,7 +109,7 @@ def _set(
 
 
 def _all_cases(context: BenchmarkContext, name: str) -> list[Case]:
-    """Return the paper's metrics with its figures under `family state`, and those asked for besides."""
+    """Return the paper's metrics with their published results, and the other requested metrics."""
     own = {case.label: case for case in CASES}
     theirs = [Case(label, None) for label in PAPER[name] if label not in own]
     further = [Case(spec, spec) for spec in context.only if spec not in {case.metric for case in CASES}]
@@ -129,7 +129,7 @@ def _paper(columns: Sequence[Column]) -> dict[str, float]:
 def _states(
     examples: Sequence[Example], levels: Sequence[Sequence[Corrupted]], strangers: Sequence[str]
 ) -> list[list[Row]]:
-    """Return rows of the five states: without errors, the levels, another document's summary."""
+    """Return the rows of the five states: no errors, levels 1 to 3, another document's summary."""
     texts = [[e.candidate for e in examples]]
     texts += [[own[level].text for own in levels] for level in range(LEVELS)]
     texts.append(list(strangers))
@@ -144,7 +144,7 @@ def _lines(
 ) -> list[Line]:
     names = [f"{WORDS[family]}: {name}" for name in (*STATES, "correlation", "p", "noticed")]
     try:
-        context.metric(case)  # whether there is one comes before whether there are texts
+        context.metric(case)  # report a missing metric before missing texts
         values = [context.values(case, state) for state in states] if states[0] else []
         if not values:
             raise NotRunError("no text has room for three errors of this kind")
@@ -179,7 +179,7 @@ def _absent(name: str, reason: str) -> Table:
 
 
 def _says(tables: Sequence[Table]) -> list[str]:
-    """Say how often one error is noticed."""
+    """Summarize how often a single error lowers the score."""
     said = []
     for table in tables:
         found = [line for line in table.lines if line.dimension.endswith("noticed") and line.ours is not None]
@@ -188,7 +188,8 @@ def _says(tables: Sequence[Table]) -> list[str]:
             if own:
                 shares = ", ".join(f"{line.label} {line.ours:.2f}" for line in own)
                 kind = WORDS[family].removesuffix("s")
-                said.append(f"{table.title.partition(' (')[0]}, a single {kind} is noticed by: {shares}.")
+                name = table.title.partition(" (")[0]
+                said.append(f"{name}, share of texts with a score lowered by one {kind}: {shares}.")
     return said
 
 

@@ -1,4 +1,4 @@
-"""How many factors can be blanked at once: ClozE's figures 3a and 4."""
+"""Number of factors blanked at once: ClozE's figures 3a and 4."""
 
 from gistmeter.bench.suites.analyses.cloze import Point, Run, timing_against_k
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
@@ -7,13 +7,11 @@ from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 
 KS = (1, 2, 3, 4, 6, 8)
-NOTE = (
-    "The paper's curves are drawn, not printed: time falls linearly with k, the correlation is best at k=1."
-)
+NOTE = "Read off the paper's plots: time decreases linearly with k; the correlation is highest at k=1."
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Measure each set at summary level with growing k."""
+    """Run ClozE at summary level with increasing k on each data set."""
     lines: list[Line] = []
     series: list[Series] = []
     times: list[Series] = []
@@ -31,7 +29,7 @@ def run(context: BenchmarkContext) -> Result:
         times.append(Series(title, ks, tuple(point.seconds for point in points)))
     figures = (
         Figure("pearson", "ClozE with k factors at once", "k", "pooled Pearson", tuple(series)),
-        Figure("seconds", "ClozE with k factors at once", "k", "seconds a summary", tuple(times)),
+        Figure("seconds", "ClozE with k factors at once", "k", "seconds per summary", tuple(times)),
     )
     table = Table("Factors at once (ClozE, figures 3a and 4)", tuple(lines), (NOTE,))
     return Result((table,), figures, tuple(_says(series, times)))
@@ -59,7 +57,7 @@ def _lines(
     lines = []
     for point in points:
         found = compare(context, context.take(task), [_case(point.k)], [dimension])[0]
-        name, cost = f"{title}, k={point.k}", f"{point.seconds:.3f} s a summary"
+        name, cost = f"{title}, k={point.k}", f"{point.seconds:.3f} s per summary"
         lines.append(
             Line(
                 "ClozE, summary level",
@@ -84,7 +82,7 @@ def _says(series: list[Series], times: list[Series]) -> list[str]:
             first, last = curve.y[0] or 0.0, curve.y[-1] or 0.0
             said.append(
                 f"{curve.label}: from k={curve.x[0]} to k={curve.x[-1]}, {cost.y[0] / cost.y[-1]:.1f} times "
-                f"as fast, Pearson {first:.2f} to {last:.2f}."
+                f"as fast; Pearson {first:.2f} to {last:.2f}."
             )
     return said
 

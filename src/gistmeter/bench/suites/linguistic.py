@@ -1,4 +1,4 @@
-"""Linguistic quality: SUM-QE's table 1 and figure 3, and the sets that stand in where DUC is not there."""
+"""Linguistic quality: SUM-QE's table 1 and figure 3 on DUC, and substitute data sets."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ QUALITIES = {
     "Q4": "focus",
     "Q5": "coherence",
 }
-"""What DUC calls each quality, and which of sumqe's parts it is."""
+"""DUC question → component of sumqe."""
 YEARS = {"duc05": "DUC-05", "duc06": "DUC-06", "duc07": "DUC-07"}
-# Pearson's r between systems, by method and quality, in the order of YEARS; nan: cannot be read in our copy.
+# Pearson's r between systems, by method and quality, in the order of YEARS; nan: illegible in our copy.
 TABLE1: dict[str, dict[str, tuple[float, float, float]]] = {
     "BEST-ROUGE": {
         "Q1": (0.033, 0.331, 0.506), "Q2": (nan, -0.408, nan), "Q3": (0.166, 0.372, 0.407),
@@ -53,14 +53,14 @@ STAND_INS: dict[str, dict[str, str]] = {
     "dialsummeval": {"fluency": "grammaticality", "coherence": "coherence"},
     "newsroom": {"fluency": "grammaticality", "coherence": "coherence"},
 }
-"""Other sets: what people judged, and the quality nearest to it."""
+"""Substitute data sets: human dimension → closest quality."""
 UNIT = "standard deviations from the mean of the systems"
-TRAINED = "The model's card says whether sumqe learned from these very rows; where it did, this is no test."
+TRAINED = "The model card lists the training data; on rows that sumqe was trained on, this is not a test."
 FIGURE3 = {"Q2": "non_redundancy", "Q3": "referential_clarity"}
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Measure DUC where it is there, and the other sets."""
+    """Run sumqe on DUC, if available, and on the substitute data sets."""
     tables, pictures = [], []
     for at, (task, title) in enumerate(YEARS.items()):
         table = _duc(context, at, task, title)
@@ -98,8 +98,8 @@ def _case(label: str, part: str | None, columns: dict[str, tuple[float, float, f
 
 
 def _stand_in(context: BenchmarkContext, task: str, names: dict[str, str]) -> Table:
-    """Measure each quality with sumqe's part of it, and with baselines that know nothing of it."""
-    title = f"{task}: the nearest of DUC's qualities"
+    """Correlate each quality with the matching component of sumqe, and with general baselines."""
+    title = f"{task}: closest DUC qualities"
     try:
         rows = context.take(task)
     except NotRunError as reason:
@@ -120,7 +120,7 @@ def _stand_in(context: BenchmarkContext, task: str, names: dict[str, str]) -> Ta
 def _figures(
     context: BenchmarkContext, rows: Sequence[Row], title: str, names: dict[str, str]
 ) -> list[Figure]:
-    """Draw each system's mean judgement and mean prediction, the best system first (figure 3)."""
+    """Plot each system's mean judgement and mean prediction, best system first (figure 3)."""
     pictures = []
     for name, part in names.items():
         case = Case("SUM-QE", "sumqe", part)
@@ -145,7 +145,7 @@ def _figures(
 
 
 def _by_system(values: Sequence[float | None], rows: Sequence[Row]) -> dict[str, float]:
-    """Return systems' means, in standard deviations: sets and metrics have scales of their own."""
+    """Return standardized system means, because data sets and metrics have different scales."""
     groups: dict[str, list[float]] = defaultdict(list)
     for value, row in zip(values, rows, strict=True):
         if value is not None and value == value and row.example.system:  # noqa: PLR0124 - NaN
@@ -163,7 +163,7 @@ def _says(tables: Sequence[Table]) -> list[str]:
         for line in table.lines
         if line.metric.startswith("sumqe") and line.ours is not None and line.level == "system"
     ]
-    return said or ["Nothing here was measured with sumqe: see the lines for the reason."]
+    return said or ["sumqe was not run; the notes in the tables give the reason."]
 
 
 SUITE = Suite(

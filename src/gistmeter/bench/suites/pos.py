@@ -1,4 +1,4 @@
-"""Which parts of speech the learned weights favour: MaskEval's figure 4."""
+"""Learned weight by part of speech: MaskEval's figure 4."""
 
 from collections.abc import Sequence
 
@@ -10,17 +10,17 @@ from gistmeter.core.row import Row
 
 DIMENSIONS = ("uniform", "consistency", "coherence", "fluency", "relevance")
 LEAST = 0.01
-"""Parts of speech below this share under all weightings are left out of the picture."""
+"""Parts of speech below this share under all weightings are omitted from the figure."""
 FUNCTION, CONTENT = ("ADP", "AUX", "DET"), ("NOUN", "VERB", "ADJ")
 NOTES = (
-    "Share of a source's weight, mean over pairs. The paper's bars are drawn, not printed: uniform weights "
-    "give nouns .15 to .20; consistency and fluency gain on adpositions, auxiliaries, determiners, and lose "
-    "on nouns, verbs, adjectives; coherence and relevance the other way round.",
+    "Share of the source's total weight, averaged over pairs. Read off the paper's bar chart: uniform "
+    "weights give nouns .15 to .20; consistency and fluency give more weight to adpositions, auxiliaries, "
+    "determiners and less to nouns, verbs, adjectives; coherence and relevance do the opposite.",
 )
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Share out the weights of every quality."""
+    """Compute the share of weight by part of speech for each quality."""
     title = "Weight of parts of speech (MaskEval, figure 4)"
     cases = {name: _case(name) for name in DIMENSIONS}
     wanted = context.wanted(cases.values())
@@ -49,7 +49,7 @@ def _case(name: str) -> Case:
 
 
 def _tags(texts: Sequence[str]) -> list[list[Tagged]]:
-    """Return the parts of speech of each text, as the pipeline that ships sees them; each text once."""
+    """Tag the texts with the included pipeline; each distinct text is tagged once."""
     from gistmeter.text.factors import load_pipeline
 
     known: dict[str, list[Tagged]] = {}
@@ -77,7 +77,7 @@ def _figure(shares: dict[str, dict[str, float]]) -> Figure:
 
 
 def _says(shares: dict[str, dict[str, float]]) -> list[str]:
-    """Say what each quality's weights gain over uniform ones."""
+    """Summarize the difference of each quality's weights from uniform weights."""
     if "uniform" not in shares:
         return []
     base = shares.pop("uniform")
@@ -88,7 +88,7 @@ def _says(shares: dict[str, dict[str, float]]) -> list[str]:
         )
         said.append(
             f"{name.capitalize()}: adpositions, auxiliaries and determiners {function:+.3f}, nouns, verbs "
-            f"and adjectives {content:+.3f} against uniform weights."
+            f"and adjectives {content:+.3f} relative to uniform weights."
         )
     return said
 

@@ -1,4 +1,4 @@
-"""The suites, each a file: a paper's tables and figures beside what is measured here."""
+"""Registry of the suites, one module each."""
 
 from gistmeter.bench.suites import factual, gofigure, k, linguistic, pos, selective, simplification, summeval
 from gistmeter.bench.suites.suite import Suite

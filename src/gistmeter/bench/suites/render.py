@@ -1,4 +1,4 @@
-"""A suite's result as JSON, as Markdown, and as a part of `docs/benchmarks.md`, which is made of the JSON."""
+"""Render suite results as JSON and Markdown; `docs/benchmarks.md` is generated from the JSON files."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,31 +9,44 @@ from typing import Any
 
 from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Result
+from gistmeter.core.levels import ALIASES
 
 Document = Mapping[str, Any]
-"""What a suite's JSON file holds."""
-HEAD = ("what", "of", "ours", "95 % interval", "paper", "difference", "n", "level", "signature", "note")
+"""Content of a suite's JSON file."""
+HEAD = (
+    "metric",
+    "dimension",
+    "ours",
+    "95 % interval",
+    "paper",
+    "difference",
+    "n",
+    "level",
+    "signature",
+    "note",
+)
 PAGE = """\
 # Benchmarks
 
-Each suite draws a paper's tables beside what gistmeter measures. `gistmeter reproduce NAME --data
-FOLDER --output docs/benchmarks` measures anew, `python benchmarks/document.py` makes this page of the JSON.
+Each suite reproduces tables of a paper and shows the published results next to ours. `gistmeter reproduce
+NAME --data FOLDER --output docs/benchmarks` runs a suite; `python benchmarks/document.py` generates this page
+from the JSON files.
 
-*ours* and *paper* are correlations unless said otherwise, *difference* is ours less the paper's. Our rows are
-development rows, a part of the paper's, so a difference holds only as far as its interval. A line without a
-number says why there is none. Times depend on the machine and on what else it was doing.
+*ours* and *paper* are correlations unless stated otherwise; *difference* is ours minus the paper's. We use
+development rows, a subset of the paper's rows, so read a difference together with the interval. A line
+without a result gives the reason in its note. Times depend on the machine and its load.
 """
 SUITE_NAMES = ("summeval", "factual", "gofigure", "simplification", "linguistic", "selective", "k", "pos")
 
 
 def document(suite: Suite, result: Result, facts: Mapping[str, object], drawn: Collection[str]) -> Document:
-    """Return what a suite's JSON file holds.
+    """Return the content of a suite's JSON file.
 
     Args:
-        suite: Which.
-        result: What came of it.
-        facts: How it was run: `command`, `preset`, `limit`, `data`, …
-        drawn: The stems of the pictures that were drawn; a figure without numbers has none.
+        suite: Suite.
+        result: Result of the suite.
+        facts: Settings of the run: `command`, `preset`, `limit`, `data`, …
+        drawn: File stems of the figures that were drawn; a figure without data is not drawn.
     """
     tables = [
         {
@@ -49,7 +62,7 @@ def document(suite: Suite, result: Result, facts: Mapping[str, object], drawn: C
 
 
 def to_json(made: Document) -> str:
-    """Return a document as JSON; NaN and infinities are refused."""
+    """Return a document as JSON; raise ValueError for NaN and infinities."""
     return json.dumps(made, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -57,9 +70,9 @@ def markdown(made: Document, *, folder: str = "", depth: int = 1) -> str:
     """Return a document as Markdown.
 
     Args:
-        made: From `document`, or read from its JSON.
-        folder: Where the pictures lie, seen from the page: "benchmarks/" or "".
-        depth: Of its heading.
+        made: Result of `document`, or content of its JSON file.
+        folder: Folder of the figures relative to the page: "benchmarks/" or "".
+        depth: Level of the top heading.
     """
     numbers = _signatures(made)
     mark = "#" * depth
@@ -77,16 +90,28 @@ def markdown(made: Document, *, folder: str = "", depth: int = 1) -> str:
 
 
 def page(folder: Path) -> str:
-    """Return `docs/benchmarks.md`, made of the JSON files in a folder; it says which suites have none."""
+    """Return `docs/benchmarks.md`, generated from the JSON files in a folder.
+
+    Levels in files of earlier versions (`flat`, `document`) are read as `pooled` and `summary`.
+    """
     parts = [PAGE]
     for name in SUITE_NAMES:
         path = folder / f"{name}.json"
         if path.is_file():
-            made = json.loads(path.read_text(encoding="utf-8"))
+            made = read_document(path)
             parts.append(markdown(made, folder=f"{folder.name}/", depth=2))
         else:
             parts.append(f"## {name}\n\nNot measured yet.\n")
     return "\n".join(parts)
+
+
+def read_document(path: Path) -> Document:
+    """Read a suite's JSON file; level names of earlier versions are replaced by the current ones."""
+    made: Document = json.loads(path.read_text(encoding="utf-8"))
+    for table in made["tables"]:
+        for line in table["lines"]:
+            line["level"] = ALIASES.get(line["level"], line["level"])
+    return made
 
 
 def _data(made: Document) -> str:
@@ -94,7 +119,7 @@ def _data(made: Document) -> str:
     lacking = [f"{name} ({facts['reason']})" for name, facts in made["data"].items() if not facts["rows"]]
     first = f", the first {made['limit']} rows of each file" if made["limit"] else ""
     said = f"Data: {', '.join(there) or 'none'}{first}; `preset={made['preset']}`."
-    return said + (f" Not there: {'; '.join(lacking)}." if lacking else "")
+    return said + (f" Not available: {'; '.join(lacking)}." if lacking else "")
 
 
 def _signatures(made: Document) -> dict[str, int]:
@@ -109,7 +134,7 @@ def _table(lines: Sequence[Document], numbers: Mapping[str, int]) -> str:
 
 
 def _alike(line: Document) -> tuple[str, ...]:
-    """Return what lines share that are shown as one: those of a metric that was not run, for one reason."""
+    """Return a grouping key; lines of a metric that was not run, for the same reason, are merged."""
     if line["ours"] is None and line["note"]:
         return line["label"], line["note"]
     return line["label"], line["note"], line["dimension"], line["metric"], line["level"]
@@ -133,7 +158,7 @@ def _joined(lines: Sequence[Document], numbers: Mapping[str, int]) -> list[list[
 
 
 def _listed(names: Sequence[str]) -> str:
-    """List names; what all of them begin with, up to a colon, is said once."""
+    """List names; a common prefix up to a colon is given once."""
     shared = names[0].partition(": ")[0] + ": "
     if all(name.startswith(shared) for name in names):
         return shared + ", ".join(name.removeprefix(shared) for name in names)

@@ -1,4 +1,4 @@
-"""How few masks are enough: MaskEval's figure 5."""
+"""Correlation by share of masks kept: MaskEval's figure 5."""
 
 import math
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from gistmeter.core.row import Row
 DIMENSIONS = ("consistency", "coherence", "fluency", "relevance")
 CASE = Case("MaskEval, learned", "maskeval:dimension={dimension}")
 MOST = 0.9
-"""The share of the correlation that the paper wants to keep."""
-PAPER = "The paper: a threshold of .70 to .85, 50 to 150 words of 480 asked for."
+"""Share of the full correlation to reach, as in the paper."""
+PAPER = "Paper: a threshold of .70 to .85, with 50 to 150 of 480 words masked."
 TITLE = "Share of masks (MaskEval, figure 5)"
-CIRCULAR = "The weights were learned from four fifths of the development articles, which stand here again."
-HALVES = "Both sides count one half, as in the paper; the weights that ship also learned how much each does."
+CIRCULAR = "The weights were trained on four fifths of the development articles used here."
+HALVES = "Both sides count one half, as in the paper; the included weights also learn the share of each side."
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Draw a curve for each quality."""
+    """Compute the curve of each quality."""
     lines: list[Line] = []
     series: list[Series] = []
     cases = context.wanted([CASE])
@@ -74,18 +74,18 @@ def _lines(dimension: str, points: Sequence[KeepPoint], signature: str, n: int) 
 
 
 def _note(point: KeepPoint, *, first: bool) -> str:
-    cost = f"{point.masks:.0f} words of a pair, {point.share:.0%}"
+    cost = f"{point.masks:.0f} words per pair, {point.share:.0%}"
     if not math.isfinite(point.pearson):
         return f"undefined: all values are the same; {cost}"
-    return cost + (f"; the first with {MOST:.0%} of the whole" if first else "")
+    return cost + (f"; first to reach {MOST:.0%} of the full correlation" if first else "")
 
 
 def _says(lines: Sequence[Line]) -> list[str]:
     return [
-        f"{line.dimension.partition(',')[0].capitalize()}: {MOST:.0%} of the correlation is there from "
-        f"{line.dimension.rpartition(' ')[2]} of the weight on ({line.note.partition(';')[0]})."
+        f"{line.dimension.partition(',')[0].capitalize()}: {MOST:.0%} of the full correlation with "
+        f"{line.dimension.rpartition(' ')[2]} of the weight ({line.note.partition(';')[0]})."
         for line in lines
-        if "the first with" in line.note
+        if "first to reach" in line.note
     ]
 
 

@@ -9,7 +9,7 @@ from gistmeter.core.row import Row
 
 ORDER = "meaning fluency simplicity"
 DIMENSIONS = ORDER.split()
-UNTUNED = "no encoder fine-tuned as in the paper's section 3.3: our line is without that step"
+UNTUNED = "without the encoder fine-tuning of the paper's section 3.3"
 TABLE2 = (
     Case("BLEU", "bleu", paper=figures(ORDER, 0.46, 0.24, 0.17)),
     Case("SARI", "sari", paper=figures(ORDER, 0.23, 0.15, 0.22)),
@@ -40,7 +40,7 @@ DA = (
     Case("SARI", "sari", paper=figures(ORDER, 0.510, 0.333, 0.359)),
     Case("simplicity, precision", "simplicity", "precision"),
     Case("simplicity, F1", "simplicity", "f1"),
-    Case("simplicity of the words", "simplicity", "simplicity"),
+    Case("lexical simplicity", "simplicity", "simplicity"),
     Case("relative to the input", "simplicity:value=rel_f1"),
 )
 MUSS_ORDER = "adequacy fluency"
@@ -58,12 +58,12 @@ MUSS = (
     Case("MaskEval, relevance", "maskeval:dimension=relevance", paper=figures(MUSS_ORDER, 0.610, 0.372)),
 )
 LANGUAGES = ("en", "fr", "es")
-RAW = "Our judgements are means of raw ratings; the paper puts each rater's on one scale first."
+RAW = "Judgements are means of raw ratings; the paper standardizes each rater's ratings first."
 TURK, DA_Z = "asset, TurkCorpus references", "simplicity_da, standardised"
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Measure every table."""
+    """Compute all tables."""
     parts = (
         ("turk", "TurkCorpus references (simplicity paper, table 2)", (TURK,), TABLE2),
         ("asset", "ASSET references (simplicity paper, table 3)", ("asset",), TABLE3),
@@ -82,7 +82,7 @@ def run(context: BenchmarkContext) -> Result:
 
 
 def _table(context: BenchmarkContext, title: str, keys: Sequence[str], cases: Sequence[Case]) -> Table:
-    """Measure on the first of some data that is there, with standardised judgements where there are any."""
+    """Compute a table on the first available data, with standardized judgements if there are any."""
     there = [key for key in keys if key in context.rows]
     try:
         rows = context.take((there or keys)[0])
@@ -94,7 +94,7 @@ def _table(context: BenchmarkContext, title: str, keys: Sequence[str], cases: Se
 
 
 def _standardised(rows: Sequence[Row]) -> list[Row] | None:
-    """Return rows with the judgements that stand under `meaning_z` and the like, if any do."""
+    """Return rows with the standardized judgements (`meaning_z` and so on), or None if there are none."""
     if not any(f"{name}_z" in row.scores for row in rows for name in DIMENSIONS):
         return None
     return [Row(row.example, _z(row.scores)) for row in rows]
@@ -113,7 +113,7 @@ def _muss(context: BenchmarkContext, title: str, key: str) -> Table:
 
 
 def _figure(name: str, table: Table) -> Figure:
-    """Draw the judgement of simplicity."""
+    """Plot the correlations with simplicity."""
     lines = [line for line in table.lines if line.dimension == "simplicity" and line.ours is not None]
     names = tuple(line.label for line in lines)
     series = (
@@ -132,7 +132,7 @@ def _says(tables: Sequence[Table]) -> list[str]:
         if len(lines) > 1:
             best = max(lines, key=lambda line: line.ours or 0.0)
             where = f"[{best.low:.2f}, {best.high:.2f}]" if best.low is not None else ""
-            said.append(f"{table.title}: nearest to simplicity `{best.metric}`, {best.ours:.2f} {where}.")
+            said.append(f"{table.title}: best for simplicity is `{best.metric}`, {best.ours:.2f} {where}.")
     return said
 
 

@@ -1,4 +1,4 @@
-"""The lines of SPEED's tables 1 to 8 (Akula and Garibay, 2022)."""
+"""Cases of SPEED's tables 1 to 8 (Akula and Garibay, 2022)."""
 
 from gistmeter.bench.suites.tables import Case, figures
 
@@ -9,7 +9,7 @@ SYSTEMS = {
     4: ("abstractive", "Abstractive systems, 11 references"),
     5: ("extractive", "Extractive systems, 11 references"),
 }
-"""The variant of SummEval's rows, and what the table is called."""
+"""Table number → variant of SummEval, and title."""
 LINES: dict[str, tuple[str, str]] = {
     "BERTScore-p": ("bertscore", "precision"),
     "BERTScore-r": ("bertscore", "recall"),
@@ -89,7 +89,7 @@ SENTENCE_MODELS = {
     "sentence-transformers/msmarco-roberta-base-v2": (0.11, 0.14, 0.12, 0.17),
 }
 BEST = ",".join(name for at, name in enumerate(SENTENCE_MODELS) if at in (1, 2, 4, 6))
-"""One model a task, those in bold in table 6."""
+"""One model per task: those in bold in table 6."""
 PAIRS = {
     "Ensemble-PD": ((0, 1), (0.16, 0.16, 0.12, 0.23)),
     "Ensemble-STS": ((2, 3), (0.12, 0.19, 0.35, 0.19)),
@@ -99,7 +99,7 @@ PAIRS = {
 
 
 def cases_of_table(number: int) -> tuple[Case, ...]:
-    """Return the lines of table 1, 2, 4 or 5."""
+    """Return the cases of table 1, 2, 4 or 5."""
     known = FIGURES[number]
     ours = [_line(label, known) for label in LINES]
     theirs = [Case(label, None, paper=figures(ORDER, *known[label])) for label in known if label not in LINES]
@@ -127,23 +127,23 @@ def _ensembles() -> tuple[Case, ...]:
     )
     every = Case("Ensemble-ALL", "speed", paper=figures(ORDER, 0.21, 0.23, 0.22, 0.30), model=",".join(names))
     best = Case("Ensemble-BEST", "speed", paper=figures(ORDER, 0.23, 0.25, 0.27, 0.31), model=BEST)
-    return (*_models(SENTENCE_MODELS), *pairs, every, best, Case("MiniLM, which ships", "speed"))
+    return (*_models(SENTENCE_MODELS), *pairs, every, best, Case("MiniLM (included)", "speed"))
 
 
 ENSEMBLES: dict[str, tuple[Case, ...]] = {
-    "Models trained on words (SPEED, table 3)": _models(WORD_MODELS),
-    "Models trained on pairs of sentences, and ensembles (SPEED, table 6)": _ensembles(),
-    "Averaging against max-voting (SPEED, table 7)": (
+    "Word-level models (SPEED, table 3)": _models(WORD_MODELS),
+    "Sentence-pair models and ensembles (SPEED, table 6)": _ensembles(),
+    "Averaging versus max-voting (SPEED, table 7)": (
         Case("Averaging", "speed", paper=figures(ORDER, 0.23, 0.25, 0.27, 0.31), model=BEST),
         Case("Max-voting", "speed:ensemble=max", paper=figures(ORDER, 0.15, 0.22, 0.36, 0.21), model=BEST),
     ),
-    "Maximum against optimal matching (SPEED, table 8)": (
+    "Maximum versus optimal matching (SPEED, table 8)": (
         Case("Maximum", "speed", paper=figures(ORDER, 0.23, 0.25, 0.27, 0.31), note=ONE_MODEL),
         Case("Optimal", "speed:match=optimal", paper=figures(ORDER, 0.22, 0.20, 0.23, 0.34), note=ONE_MODEL),
         Case(
             "Optimal, over the longer text",
             "speed:match=optimal,norm=max",
-            note="SPEED does not say what it divides by",
+            note="SPEED does not specify the denominator",
         ),
     ),
 }

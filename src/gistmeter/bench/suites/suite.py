@@ -1,4 +1,4 @@
-"""A suite: a comparison with papers, as a function from a context to a result."""
+"""Suite: the reproduction of a paper's results, as a function from a context to a result."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from gistmeter.bench.suites.tables import Data, Result
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A comparison with papers.
+    """Reproduction of published results.
 
     Args:
-        name: On the command line.
-        title: One line.
-        data: What it needs.
-        run: Does it.
+        name: Name on the command line.
+        title: One-line description.
+        data: Required rows.
+        run: Function that computes the result.
     """
 
     name: str

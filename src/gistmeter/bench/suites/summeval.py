@@ -1,4 +1,4 @@
-"""SummEval: MaskEval's table 1, SPEED's tables 1 to 8, and every metric there is."""
+"""SummEval: MaskEval's table 1, SPEED's tables 1 to 8, and all metrics."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,14 +11,12 @@ from gistmeter.core.row import Row
 
 ORDER = "consistency coherence fluency relevance"
 DIMENSIONS = ORDER.split()
-LEARNED = (
-    "its weights were learned from four fifths of these very articles: the model's card has honest figures"
-)
+LEARNED = "its weights were trained on four fifths of these articles; the model card has held-out results"
 SEEN = {
-    "sumqe": "its regressor learned from these very rows: what it comes to on articles that it does not see "
-    "stands in the metric's README"
+    "sumqe": "its regressor was trained on these rows; the metric's README has cross-validated results on "
+    "held-out articles"
 }
-"""Metrics whose figures on the development rows say nothing."""
+"""Metrics trained on the development rows, whose results there are not a test."""
 REFERENCES: dict[str, tuple[Case, ...]] = {
     "11-references": (
         Case("ROUGE-1", "rouge", "rouge1_f1", figures(ORDER, 0.181, 0.201, 0.149, 0.356)),
@@ -53,18 +51,18 @@ EVERY = (
     "bertscore:against=source",
     "bertscore:against=source,value=precision",
 )
-"""Ways to ask that say more than a metric's defaults."""
+"""Useful non-default configurations."""
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Measure every table."""
+    """Compute all tables."""
     try:
         rows = context.take("summeval")
     except NotRunError as reason:
         return Result(tuple(_absent(str(reason))))
     task = find("summeval")
     parts = {variant.name: variant.select(rows) for variant in task.variants}
-    # First, because these share what is filled into blanks.
+    # Run these first, because they share fills.
     source = Table("No reference (MaskEval, table 1)", compare(context, rows, SOURCE, DIMENSIONS))
     every = _every(context, rows)
     tables = [
@@ -81,14 +79,14 @@ def run(context: BenchmarkContext) -> Result:
 
 
 def _systems(context: BenchmarkContext, parts: Mapping[str, Sequence[Row]], number: int) -> Table:
-    """Measure one of SPEED's tables 1, 2, 4 and 5: the same metrics on other rows."""
+    """Compute one of SPEED's tables 1, 2, 4 and 5: the same metrics on different rows."""
     variant, title = SYSTEMS[number]
     lines = compare(context, parts[variant], cases_of_table(number), DIMENSIONS)
     return Table(f"{title} (SPEED, table {number})", lines)
 
 
 def _every(context: BenchmarkContext, rows: Sequence[Row]) -> Table:
-    """Measure every metric there is, and those asked for that stand in no table."""
+    """Run all metrics, or the requested ones."""
     names = dict.fromkeys([*context.every, *EVERY] if not context.only else context.only)
     cases = [Case(name, name, note=SEEN.get(name.partition(":")[0], "")) for name in names]
     return Table("Every metric", compare(context, rows, cases, DIMENSIONS))
@@ -111,13 +109,13 @@ def _figure(every: Table) -> Figure:
 
 
 def _fresh(every: Table) -> list[Line]:
-    """Return the lines that have a figure, of metrics that did not learn from these rows."""
+    """Return the lines with a result, without metrics trained on these rows."""
     known = [line for line in every.lines if line.ours is not None]
     return [line for line in known if line.label.partition(":")[0] not in SEEN]
 
 
 def _says(every: Table) -> tuple[str, ...]:
-    """Name the best metric of each dimension, and what its interval covers."""
+    """Name the best metric for each dimension, and the metrics inside its interval."""
     said = []
     for name in DIMENSIONS:
         lines = [line for line in _fresh(every) if line.dimension == name]
@@ -126,7 +124,7 @@ def _says(every: Table) -> tuple[str, ...]:
         best = max(lines, key=lambda line: line.ours or 0.0)
         low = best.low if best.low is not None else best.ours or 0.0
         near = [line.label for line in lines if line is not best and (line.ours or 0.0) >= low]
-        rest = f"; inside its interval: {', '.join(f'`{label}`' for label in near)}" if near else ""
+        rest = f"; within its interval: {', '.join(f'`{label}`' for label in near)}" if near else ""
         said.append(f"{name.capitalize()}: `{best.label}` {best.ours:.2f}{rest}.")
     return tuple(said)
 

@@ -1,8 +1,7 @@
-"""Suites: the tables of papers beside what is measured here, every cell with its n, level and signature.
+"""Result types of suites: published results next to ours, each with n, level and signature.
 
-A suite is a function from a `BenchmarkContext`, which holds the rows and scores through the store, to a
-`Result`. What cannot be measured, because a metric, a model or the data is not there, stands in its table
-with the reason.
+A suite is a function from a `BenchmarkContext`, which provides rows and cached scores, to a `Result`. A line
+that cannot be computed, because a metric, a model or data is missing, has a note with the reason.
 """
 
 from collections.abc import Mapping
@@ -11,20 +10,20 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One cell of a paper's table, and what was measured.
+    """One published result and ours.
 
     Args:
-        label: What the paper calls the metric, or what was done.
-        dimension: What people judged, or what was counted.
-        ours: As measured; None if it was not, or is undefined.
-        paper: As published, on the same scale; None if it was not.
-        metric: As `gistmeter benchmark` would be asked for it.
-        level: pooled, summary, system, or what else was averaged over.
-        n: Rows, documents or systems it was measured on.
-        low: Lower end of the 95 % interval of `ours`, where it has one.
-        high: Upper end.
-        signature: What decided our number.
-        note: What a reader must know: why it was not run, what differs from the paper.
+        label: The paper's name of the metric or setting.
+        dimension: Human dimension, or another measured quantity.
+        ours: Our result; None if not run or undefined.
+        paper: Published result, on the same scale; None if not published.
+        metric: Metric specification, as `gistmeter benchmark` takes it.
+        level: pooled, summary, system, or another unit of averaging.
+        n: Number of rows, documents or systems.
+        low: Lower end of the 95 % interval of `ours`, if any.
+        high: Upper end of the interval.
+        signature: Signature of our result.
+        note: Remark: the reason why it was not run, or differences from the paper.
     """
 
     label: str
@@ -41,18 +40,18 @@ class Line:
 
     @property
     def difference(self) -> float | None:
-        """Ours less the paper's."""
+        """Our result minus the published result."""
         return None if self.ours is None or self.paper is None else self.ours - self.paper
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Lines that belong together.
+    """A table of results.
 
     Args:
-        title: What is compared, and which table of which paper it stands beside.
-        lines: Its lines.
-        notes: What holds for all of them: other rows than the paper's, for instance.
+        title: Title, with the paper and its table.
+        lines: Lines.
+        notes: Remarks on the whole table, such as differences from the paper's data.
     """
 
     title: str
@@ -62,7 +61,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points of one colour: numbers, or names, against numbers (None: no point)."""
+    """One series of a figure: y values (None: no point) at numeric or named x values."""
 
     label: str
     x: tuple[float | str, ...]
@@ -71,15 +70,15 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A picture, as data.
+    """Data of a figure.
 
     Args:
-        name: Part of its files' names.
-        title: Above it.
-        x: Below it.
-        y: Beside it.
-        series: What is drawn: lines where x are numbers, bars or dots where they are names.
-        connected: Whether points of a series are joined by a line.
+        name: Part of its file names.
+        title: Title.
+        x: Label of the x axis.
+        y: Label of the y axis.
+        series: Series; x values are all numbers or all names.
+        connected: Whether a line connects the points of a series.
     """
 
     name: str
@@ -92,12 +91,12 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of a suite.
+    """Result of a suite.
 
     Args:
-        tables: In the papers' order.
-        figures: Pictures.
-        says: What the figures say, a sentence each.
+        tables: Tables, in the order of the papers.
+        figures: Figures.
+        says: Main findings, one sentence each.
     """
 
     tables: tuple[Table, ...]
@@ -107,12 +106,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """Rows that a suite needs.
+    """Rows that a suite requires.
 
     Args:
-        task: Whose rows.
-        fields: Columns that hold a field under another name, as in `read_rows`.
-        name: What the suite calls them, where one task is read in two ways.
+        task: Name of the data set.
+        fields: Field → column with another name; see `read_rows`.
+        name: Key in the suite, if one data set is read in two ways.
     """
 
     task: str
@@ -121,21 +120,21 @@ class Data:
 
     @property
     def key(self) -> str:
-        """What the suite asks for them by."""
+        """Key in the suite."""
         return self.name or self.task
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A line of a paper's table.
+    """One row of a paper's table.
 
     Args:
-        label: The paper's name of it.
-        metric: Ours, with its options; `{dimension}` stands for the dimension. None if there is none.
-        part: Which of the metric's figures.
-        paper: The paper's figures by dimension.
-        model: Another model than the command line's.
-        note: What differs from the paper.
+        label: The paper's name of the metric or setting.
+        metric: Our metric specification, in which `{dimension}` is replaced; None if not implemented.
+        part: "value", or the name of a component.
+        paper: Dimension → published result.
+        model: Model to use instead of the command line's.
+        note: Differences from the paper.
     """
 
     label: str
@@ -147,7 +146,7 @@ class Case:
 
 
 def figures(dimensions: str, *values: float) -> dict[str, float]:
-    """Return a paper's figures by dimension, given the dimensions in its order.
+    """Return published results by dimension, given the dimensions in the paper's order.
 
     >>> figures("consistency fluency", 0.45, 0.41)
     {'consistency': 0.45, 'fluency': 0.41}

@@ -11,7 +11,6 @@ from gistmeter.text.factors import load_pipeline
 
 PRESETS = {
     "mini": Preset("gistmeter/fill", {"pipeline": "en", "criterion": "soft"}),
-    "base": Preset("gistmeter/fill-base", {"pipeline": "en", "criterion": "soft"}),
     "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm"}),
 }
 

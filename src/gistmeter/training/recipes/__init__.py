@@ -1,1 +1,1 @@
-"""What is trained that belongs to no single metric."""
+"""Training of models that several metrics share."""

@@ -1,7 +1,7 @@
-"""What a filler learns from: passages with blanks, and the other text of their pair.
+"""Draw training queries for a filler: a passage with blanks, and the other text of its pair as context.
 
-A pair gives three kinds of work, as the metrics will ask for it: words of the candidate from the source,
-words of the source from the candidate, and the same between a document and some of its own sentences.
+There are three kinds of queries, as the metrics ask them: fill the candidate from the source, fill the source
+from the candidate, and fill between a document and some of its own sentences.
 """
 
 import random
@@ -23,10 +23,10 @@ class CutText:
     """A tokenized text.
 
     Args:
-        ids: Its tokens.
-        words: (first, one past the last) token of each word: a run of sub-words without white space between.
-        sentences: (first, one past the last) token of each sentence.
-        factors: (first, one past the last) token of each factor, if they were looked for.
+        ids: Token ids.
+        words: Token range [start, end) of each word; a word is a run of sub-words without white space.
+        sentences: Token range [start, end) of each sentence.
+        factors: Token range [start, end) of each factor; empty if factors are not used.
     """
 
     ids: Ids
@@ -37,16 +37,16 @@ class CutText:
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """How blanks are drawn.
+    """Distribution of the training queries.
 
     Args:
-        candidate: Share of the queries that blank the candidate of a pair.
-        source: Share that blank the source of a pair.
-        document: Share that hold a document against some of its own sentences.
-        window: Most tokens of a text with blanks.
-        share: Most of the words of a text that are blanked; the share is drawn anew for every query.
-        span: Most words of one blank.
-        factors: Share of the queries on candidates that blank factors, as ClozE does, instead of words.
+        candidate: Share of queries that blank the candidate of a pair.
+        source: Share of queries that blank the source of a pair.
+        document: Share of queries between a document and some of its own sentences.
+        window: Maximum number of tokens of a text with blanks.
+        share: Maximum share of a text's words that are blanked; the share is drawn for every query.
+        span: Maximum number of words per blank.
+        factors: Share of queries on candidates that blank factors, as ClozE does, instead of words.
     """
 
     candidate: float = 0.4
@@ -59,7 +59,7 @@ class Mix:
 
 
 def cut_text(text: str, tokens: Tokens) -> CutText:
-    """Find the words and the sentences of a tokenized text."""
+    """Find the words and sentences of a tokenized text."""
     offsets = tokens.offsets.tolist()
     words: list[Place] = []
     for at, (start, _) in enumerate(offsets):
@@ -77,11 +77,11 @@ def cut_text(text: str, tokens: Tokens) -> CutText:
 
 
 class BlankDrawer:
-    """Draws queries from pairs.
+    """Draws fill queries from pairs.
 
     Args:
-        pairs: (candidate, source), cut.
-        mix: What is drawn how often.
+        pairs: (candidate, source) pairs.
+        mix: Distribution of the queries.
     """
 
     def __init__(self, pairs: Sequence[tuple[CutText, CutText]], mix: Mix) -> None:
@@ -89,7 +89,7 @@ class BlankDrawer:
         self.mix = mix
 
     def draw(self, rng: random.Random, length: int, group: int) -> list[Query]:
-        """Draw up to `group` queries with one context of at most `length` tokens, without special ones."""
+        """Draw up to `group` queries that share a context of at most `length` tokens (no special tokens)."""
         kinds = ("candidate", "source", "document")
         weights = (self.mix.candidate, self.mix.source, self.mix.document)
         while True:
@@ -106,7 +106,7 @@ class BlankDrawer:
                 return queries
 
     def factor(self, rng: random.Random, length: int) -> Query | None:
-        """Draw a query with one factor of a candidate blanked; None if the pair that was drawn has none."""
+        """Draw a query with one factor of a candidate blanked; None if the drawn candidate has no factor."""
         candidate, source = rng.choice(self.pairs)
         if not candidate.factors:
             return None
@@ -118,7 +118,7 @@ class BlankDrawer:
         return Query(text, ((a - low, b - low),), source.ids[:length], context_first=False)
 
     def _query(self, rng: random.Random, text: CutText, context: Ids, *, first: bool) -> Query | None:
-        """Blank some words of a window of a text."""
+        """Blank words or factors in a random window of a text; None if the window has no valid blank."""
         room = self.mix.window
         most = min(len(text.words), rng.randint(room // 4, room))
         start = rng.randint(0, len(text.words) - most)
@@ -138,7 +138,7 @@ class BlankDrawer:
         return Query(text.ids[low:high], places, context, context_first=not first)
 
     def _blanks(self, rng: random.Random, words: Sequence[Place]) -> list[Place]:
-        """Choose runs of words that do not touch, each shorter than what is seen around it."""
+        """Choose runs of words with at least one word between them."""
         wanted = max(1, round(len(words) * rng.uniform(0.02, self.mix.share)))
         taken: set[int] = set()
         blanks = []
@@ -153,16 +153,16 @@ class BlankDrawer:
         return sorted(blanks)
 
     def _some(self, rng: random.Random, factors: Sequence[Place]) -> list[Place]:
-        """Choose one factor, or as many as the share allows."""
+        """Choose one factor, or up to the maximum share of the factors."""
         most = max(1, round(len(factors) * self.mix.share))
         return sorted(rng.sample(factors, 1 if rng.random() < 0.5 else rng.randint(1, most)))
 
 
 def _passage(rng: random.Random, document: CutText) -> tuple[CutText, Ids, bool]:
-    """Hold a document against one to three of its own sentences, which it may hold or lack.
+    """Pair a document, with or without one to three of its sentences, with a passage of those sentences.
 
     Returns:
-        The text to blank, the other text, and whether the text stands first.
+        The text to blank, the context, and whether the text comes first.
     """
     sentences = document.sentences
     most = max(1, min(3, len(sentences) - 1))
@@ -179,7 +179,7 @@ def _passage(rng: random.Random, document: CutText) -> tuple[CutText, Ids, bool]
 
 
 def _part(text: CutText, sentences: Sequence[Place]) -> CutText:
-    """Put some sentences of a text together."""
+    """Return a text made of some sentences of another."""
     ids: list[int] = []
     words: list[Place] = []
     for start, end in sentences:
@@ -194,12 +194,12 @@ def cut_pairs(
     tokens: Mapping[str, Tokens],
     factors: Mapping[str, tuple[Place, ...]] | None = None,
 ) -> list[tuple[CutText, CutText]]:
-    """Cut (candidate, source) of each pair.
+    """Find words and sentences in the (candidate, source) of each pair.
 
     Args:
-        pairs: The texts.
-        tokens: Of every text among them.
-        factors: Of those whose factors are known.
+        pairs: Pairs of texts.
+        tokens: Tokens by text, for all texts.
+        factors: Token ranges of factors by text, for texts whose factors are known.
     """
     known = factors or {}
     cut = {

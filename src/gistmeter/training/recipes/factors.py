@@ -1,4 +1,4 @@
-"""Where the factors of training texts lie: what ClozE will blank out (section 3.2)."""
+"""Find the factors of training texts, as ClozE blanks them (section 3.2), in tokens."""
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -15,26 +15,26 @@ class Stretch(Protocol):
 
     @property
     def start(self) -> int:
-        """Its first character."""
+        """The first character."""
 
     @property
     def end(self) -> int:
-        """One past the last."""
+        """One past the last character."""
 
 
 def factor_places(
     texts: Sequence[str], tokens: Mapping[str, Tokens], pipeline: Pipeline
 ) -> dict[str, tuple[Place, ...]]:
-    """Find the entities of texts, and the noun chunks that overlap none, in tokens.
+    """Find the token ranges of entities, and of noun chunks that overlap no entity.
 
     Args:
-        texts: The texts.
-        tokens: Of each of them.
-        pipeline: Finds the factors.
+        texts: Texts.
+        tokens: Tokens by text.
+        pipeline: Pipeline that finds the factors.
 
     Returns:
-        For each text, the (first, one past the last) token of each factor, in text order; a factor that
-        begins or ends within a token is left out.
+        For each text, the token range [start, end) of each factor, in text order. Factors that begin or end
+        within a token are omitted.
     """
     marked = find_factors(texts, pipeline, "entity_first")
     return {
@@ -44,7 +44,7 @@ def factor_places(
 
 
 def place(factor: Stretch, tokens: Tokens) -> Place | None:
-    """Return the (first, one past the last) token of a stretch, or None if it cuts through a token."""
+    """Return the token range [start, end) of a stretch, or None if it begins or ends within a token."""
     starts, ends = tokens.offsets[:, 0].tolist(), tokens.offsets[:, 1].tolist()
     first, last = bisect_left(starts, factor.start), bisect_left(ends, factor.end)
     if last >= len(ends) or first > last or (starts[first], ends[last]) != (factor.start, factor.end):

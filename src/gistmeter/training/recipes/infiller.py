@@ -1,4 +1,4 @@
-"""Teach an infiller to fill blanks in one text of a pair from the other."""
+"""Train a copy infiller to fill blanks in one text of a pair from the other."""
 
 import random
 from collections import Counter
@@ -27,19 +27,19 @@ from gistmeter.training.recipes.factors import factor_places
 from gistmeter.training.texts import read_pairs
 
 AT_ONCE = 16
-"""Queries of a validation batch."""
+"""Queries per validation batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class FillOptions:
-    """How batches are put together.
+    """Composition of batches and learning rates.
 
     Args:
-        contexts: Contexts of a batch.
-        group: Texts that share each of them.
-        lengths: Most tokens of a context, from the first steps to the last: short first, long last.
-        new_scale: How much faster than the layers taken from the encoder the new weights learn.
-        held_out: Queries that each validation asks, with their own context and with another one.
+        contexts: Contexts per batch.
+        group: Queries per context.
+        lengths: Maximum context lengths in tokens; training moves from the first to the last.
+        new_scale: Learning-rate factor of the newly initialized weights.
+        held_out: Number of validation queries, each asked with its own context and with another.
     """
 
     contexts: int = 6
@@ -53,15 +53,15 @@ Options = TypeVar("Options", Mix, FillOptions)
 
 
 class FillTask:
-    """Blanks drawn anew at every step; the loss is the mean negative log-probability of the blanked tokens.
+    """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
 
     Args:
-        model: The infiller.
-        training: Draws what it learns from.
-        validation: Draws what it is measured with, once and for all.
-        options: How batches are put together.
-        steps: How many there will be.
-        seed: Of the drawing.
+        model: Infiller to train.
+        training: Draws training queries.
+        validation: Draws the validation queries, once.
+        options: Composition of batches.
+        steps: Total number of steps; context lengths depend on it.
+        seed: Seed of all draws.
     """
 
     def __init__(
@@ -83,12 +83,16 @@ class FillTask:
         self.factors = [query for query in factors if query is not None]
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """Return new weights, which learn faster, and those that came with the encoder."""
-        groups: tuple[list[Any], list[Any]] = ([], [])
+        """Return the newly initialized weights, which learn faster, and those from the encoder."""
+        new, pretrained = [], []
         for name, weight in self.model.named_parameters():
-            if weight.requires_grad:
-                groups[name.startswith("layers") and "crossattention" not in name].append(weight)
-        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+            if not weight.requires_grad:
+                continue
+            if name.startswith("layers") and "crossattention" not in name:
+                pretrained.append(weight)
+            else:
+                new.append(weight)
+        return [{"params": new, "scale": self.options.new_scale}, {"params": pretrained}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
@@ -105,7 +109,10 @@ class FillTask:
         return -gold_log_probability(logits, choices, batch).mean()
 
     def validate(self) -> dict[str, float]:
-        """Measure with the right context and with another one: metrics live on the gap."""
+        """Return metrics with each query's own context and, as `NAME_other`, with another context.
+
+        The metrics rely on the gap between the two.
+        """
         own, other = self._measure(self.held_out), self._measure(swapped(self.held_out))
         if self.factors:
             own["factor_f1"] = self._factor_f1(self.factors)
@@ -129,7 +136,7 @@ class FillTask:
         return {name: sum(values) / len(values) for name, values in sorted(found.items())}
 
     def _factor_f1(self, queries: Sequence[Query]) -> float:
-        """Return the mean token F1 of factors (as bags of tokens), each blanked by itself."""
+        """Return the mean bag-of-tokens F1 of factors, each blanked alone."""
         values = []
         for start in range(0, len(queries), AT_ONCE):
             batch = self._batch(queries[start : start + AT_ONCE])
@@ -137,7 +144,7 @@ class FillTask:
             best = mixed_probabilities(logits, choices, batch.context[batch.sources]).argmax(dim=1)
             for row in range(len(batch.text)):
                 gold, said = (Counter(ids[batch.rows == row].tolist()) for ids in (batch.gold, best))
-                values.append((gold & said).total() / gold.total())  # both hold as many tokens
+                values.append((gold & said).total() / gold.total())  # equal sizes: precision = recall = F1
         return sum(values) / len(values)
 
     def _batch(self, queries: Sequence[Query]) -> PairBatch:
@@ -146,25 +153,26 @@ class FillTask:
 
 
 def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = True) -> dict[str, float]:
-    """Train an infiller by a recipe and save it.
+    """Train the infiller of a recipe and save it.
 
     Args:
-        recipe: With `data.sets` (see `read_pairs`), `data.mix` (see `Mix`), `model.base` and `model.layers`,
-            `model.batch` (see `FillOptions`), and `model.start`, an infiller whose weights it begins with.
-        data: Folder of the files.
-        folder: Where the checkpoints go, and in its folder `model`, the model.
-        progress: Whether to show a bar on standard error.
+        recipe: Recipe with `data.sets` (see `read_pairs`), `data.mix` (see `Mix`), `model.base`,
+            `model.layers`, `model.batch` (see `FillOptions`) and optionally `model.start`, an infiller to
+            start from.
+        data: Data folder.
+        folder: Output folder; the model is saved in its subfolder `model`.
+        progress: Whether to show a progress bar on standard error.
 
     Returns:
-        The figures of the validation that was best.
+        The metrics of the validation whose weights were kept.
 
     Raises:
-        DataError: If texts are missing.
-        UsageError: If the recipe asks for what there is not.
+        DataError: If a data file is missing or has no matching row.
+        UsageError: If the recipe is invalid.
     """
     torch.manual_seed(recipe.training.seed)
     base = str(recipe.model.get("base", "minilm"))
-    # Plain attention: its backward pass is several times as fast on processors as the fused one.
+    # On CPUs, the backward pass of eager attention is several times faster than that of fused attention.
     model, tokenizer = new_copy_infiller(
         base, int(recipe.model.get("layers", 3)), attn_implementation="eager"
     )
@@ -173,7 +181,7 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     room = model.embeddings.position_embeddings.num_embeddings
     if mix.window > room or max(options.lengths) + 2 > room:
         raise UsageError(
-            f"{base} reads {room} tokens: give a window of {room} at most, and lengths of {room - 2}"
+            f"{base} reads {room} tokens; lower data.mix.window to {room}, model.batch.lengths to {room - 2}"
         )
     learned, held = read_cut_pairs(recipe, data, Vocabulary(tokenizer, base), mix)
     start = recipe.model.get("start")
@@ -198,10 +206,10 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
 def read_cut_pairs(
     recipe: Recipe, data: Path, vocabulary: Vocabulary, mix: Mix
 ) -> tuple[list[tuple[CutText, CutText]], list[tuple[CutText, CutText]]]:
-    """Read the pairs of a recipe and tokenize them; find factors where the mix blanks them.
+    """Read and tokenize the pairs of a recipe; find factors if the mix uses them.
 
     Returns:
-        Pairs to learn from and pairs that are held out.
+        Training pairs and held-out pairs.
     """
     training, validation = read_pairs(data, recipe.data["sets"])
     pairs = training + validation
@@ -215,13 +223,13 @@ def read_cut_pairs(
 
 
 def start_from_frequencies(model: CopyInfiller, pairs: Sequence[tuple[CutText, CutText]]) -> None:
-    """Start the head's bias from token frequencies instead of learning them."""
+    """Initialize the head's bias with log token frequencies."""
     with torch.no_grad():
         model.head.bias.copy_(frequency_bias(pairs, len(model.table)))
 
 
 def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) -> torch.Tensor:
-    """Return the logarithm of each token's share of the texts, at most 0, shape (vocabulary,)."""
+    """Return smoothed log token frequencies, shifted to a maximum of 0, shape (vocabulary,)."""
     counts = Counter(token for pair in pairs for text in pair for token in text.ids)
     total = sum(counts.values()) + vocabulary
     bias = [log((counts[token] + 1) / total) for token in range(vocabulary)]
@@ -229,7 +237,7 @@ def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) ->
 
 
 def swapped(queries: Sequence[Query]) -> list[Query]:
-    """Return the queries, each with the context of the next one of its kind."""
+    """Return the queries with exchanged contexts: each gets that of the next query of the same kind."""
     result = list(queries)
     for kind in (True, False):
         same = [at for at, query in enumerate(queries) if query.context_first is kind]
@@ -240,10 +248,10 @@ def swapped(queries: Sequence[Query]) -> list[Query]:
 
 
 def build_options(cls: type[Options], given: Mapping[str, Any]) -> Options:
-    """Build an options class from a table of a recipe."""
+    """Build an options dataclass from a table of a recipe."""
     unknown = sorted(set(given) - {one.name for one in fields(cls)})
     if unknown:
-        raise UsageError(f"no option {unknown[0]!r} in a recipe's {cls.__name__}")
+        raise UsageError(f"{cls.__name__} has no option {unknown[0]!r}; remove it from the recipe")
     values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
     }

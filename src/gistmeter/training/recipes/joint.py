@@ -1,7 +1,7 @@
-"""Teach an encoder with a language-model head to fill blanks, reading both texts of a pair at once.
+"""Train an encoder with a language-model head to fill blanks, reading both texts of a pair jointly.
 
-Source and masked candidate are one sequence, as in ClozE-R; low-rank updates in all layers and the head
-are trained, the published weights stay as they are.
+Source and masked candidate form one sequence, as in ClozE-R. Low-rank updates (LoRA) in all layers and the
+head are trained; the pretrained weights are frozen.
 """
 
 import random
@@ -35,15 +35,15 @@ from gistmeter.training.recipes.infiller import (
 
 
 class JointFillTask:
-    """Blanks drawn anew at every step; the loss is the mean negative log-probability of their tokens.
+    """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
 
     Args:
-        filler: Its model is trained.
-        training: Draws what it learns from.
-        validation: Draws what it is measured with, once.
-        options: Contexts of a batch, their lengths, and the size of the validation.
-        steps: Of the whole training; lengths grow with them.
-        seed: Of the draws.
+        filler: Filler whose model is trained.
+        training: Draws training queries.
+        validation: Draws the validation queries, once.
+        options: Contexts per batch, their lengths, and the number of validation queries.
+        steps: Total number of steps; context lengths depend on it.
+        seed: Seed of all draws.
     """
 
     def __init__(
@@ -66,12 +66,11 @@ class JointFillTask:
         self.factors = [query for query in drawn if query is not None]
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """The head, which starts anew and learns faster, and the low-rank updates."""
-        encoder = {id(weight) for weight in trainable_weights(self.filler.model.base_model)}
-        groups: tuple[list[Any], list[Any]] = ([], [])
-        for weight in trainable_weights(self.model):
-            groups[id(weight) in encoder].append(weight)
-        return [{"params": groups[False], "scale": self.options.new_scale}, {"params": groups[True]}]
+        """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
+        updates = trainable_weights(self.filler.model.base_model)
+        known = {id(weight) for weight in updates}
+        head = [weight for weight in trainable_weights(self.model) if id(weight) not in known]
+        return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
@@ -86,7 +85,7 @@ class JointFillTask:
         return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
 
     def validate(self) -> dict[str, float]:
-        """Measure words and factors, with their own context and with another one."""
+        """Return metrics of words and factors, with their own context and, as `NAME_other`, with another."""
         figures: dict[str, float] = {}
         kinds = (("", self.words), ("factor_", self.factors))
         for kind, queries in ((kind, queries) for kind, queries in kinds if queries):
@@ -106,20 +105,20 @@ class JointFillTask:
 
 
 def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Train a joint filler by a recipe and save it.
+    """Train the joint filler of a recipe and save it.
 
     Args:
-        recipe: As `recipes/fill-base.toml`.
-        data: Folder of the files.
-        output: Folder of the training; the model goes into `model` there.
+        recipe: Recipe such as `recipes/fill-base.toml`.
+        data: Data folder.
+        output: Output folder; the model is saved in its subfolder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the validation at which the weights were kept.
+        The metrics of the validation whose weights were kept.
 
     Raises:
         UsageError: If the recipe is invalid.
-        DataError: If texts are missing.
+        DataError: If a data file is missing or has no matching row.
         ModelError: If the base model is missing or cannot be loaded.
     """
     check_keys(recipe.model, ("base", "rank", "start", "batch"), recipe.name)
@@ -127,14 +126,17 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
     base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
     plan = AdapterPlan("AutoModelForMaskedLM", int(recipe.model.get("rank", 16)))
-    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # less than one epoch
+    dropout = {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }  # under one epoch: no overfitting
     model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
     runtime = Runtime(backend="torch", progress=False)
     filler = MaskedFiller(model, tokenizer, identity=base, runtime=runtime)
     room = filler.window or 0
     if mix.window + max(options.lengths) + filler.overhead(1) > room:
         raise UsageError(
-            f"{recipe.name}: {base} reads {room} tokens: lower data.mix.window or model.batch.lengths"
+            f"{recipe.name}: {base} reads {room} tokens; lower data.mix.window or model.batch.lengths"
         )
     learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
     if "start" in recipe.model:
@@ -150,12 +152,12 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
 
 
 def start_head(model: Model, bias: torch.Tensor) -> None:
-    """Let a new language-model head predict token frequencies, so that no step is spent on learning them.
+    """Initialize a new language-model head to predict token frequencies, which saves training steps.
 
     Args:
-        model: A masked language model whose head ends with a layer norm and a bias on the vocabulary.
-        bias: Log-frequencies, shape (vocabulary,).
+        model: Masked language model whose head has a layer norm and a vocabulary bias.
+        bias: Log frequencies, shape (vocabulary,).
     """
     with torch.no_grad():
         model.lm_head.bias.copy_(bias)
-        model.lm_head.layer_norm.weight.fill_(0.1)  # the untrained product then adds little to the bias
+        model.lm_head.layer_norm.weight.fill_(0.1)  # keeps the untrained logits small next to the bias

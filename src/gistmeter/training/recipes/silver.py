@@ -1,8 +1,8 @@
-"""Silver rows, texts that another pipeline has parsed, as spaCy Docs to train and to measure on.
+"""Read silver data (texts parsed by another pipeline) and convert it to spaCy Docs.
 
-A row is one JSON line: `id`, `domain`, `text`, `tokens`, `spaces`, `tag`, `dep`, `head` (of each word, the
-place of its head in the text), `sent_start` (places of the first words of sentences), and [start, end)
-spans of words: `ents` [start, end, label], `noun_chunks` [start, end].
+A row is one JSON line: `id`, `domain`, `text`, `tokens`, `spaces`, `tag`, `dep`, `head` (index of each word's
+head), `sent_start` (indices of sentence-initial words), and word spans [start, end): `ents` [start, end,
+label], `noun_chunks` [start, end].
 """
 
 import gzip
@@ -24,14 +24,14 @@ class Silver:
     """A parsed text, or a few sentences of one.
 
     Args:
-        words: One string each.
-        spaces: Whether a space follows the word.
-        tags: Part of speech of each word, in the Penn Treebank's tags.
-        deps: Relation of each word to its head.
-        heads: Place of each word's head; its own for the root of a sentence.
-        starts: Places of the first words of sentences, ascending from 0.
-        entities: (first word, one past the last, label).
-        chunks: (first word, one past the last) of noun chunks.
+        words: Words.
+        spaces: Whether a space follows each word.
+        tags: Penn Treebank tag of each word.
+        deps: Dependency relation of each word to its head.
+        heads: Index of each word's head; the root of a sentence is its own head.
+        starts: Indices of sentence-initial words, ascending from 0.
+        entities: (start, end, label) of entities, in words.
+        chunks: (start, end) of noun chunks, in words.
     """
 
     words: tuple[str, ...]
@@ -45,10 +45,10 @@ class Silver:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "Silver":
-        """Build it from a row.
+        """Build a parsed text from a row.
 
         Raises:
-            KeyError, TypeError, ValueError: If the row is not as it should be.
+            KeyError, TypeError, ValueError: If the row is invalid.
         """
         words = tuple(row["tokens"])
         columns = [tuple(row[key]) for key in ("spaces", "tag", "dep", "head")]
@@ -64,26 +64,26 @@ class Silver:
         return text
 
     def lower(self) -> "Silver":
-        """Return it lower-cased, a space after every word: most systems write summaries so."""
+        """Return a lower-cased copy with a space after every word, the style of most systems' summaries."""
         return replace(
             self, words=tuple(word.lower() for word in self.words), spaces=(True,) * len(self.words)
         )
 
     def groups(self, sentences: int) -> "list[Silver]":
-        """Cut it into parts of at most so many sentences."""
+        """Split into parts of at most `sentences` sentences."""
         cuts = [*self.starts[::sentences], len(self.words)]
         return [self._part(start, end) for start, end in pairwise(cuts)]
 
     def _check(self) -> None:
-        """Raise ValueError if anything reaches out of its sentence."""
+        """Raise ValueError if a head or span crosses a sentence boundary."""
         bounds = [*self.starts, len(self.words)]
         if bounds[0] != 0 or any(a >= b for a, b in pairwise(bounds)):
-            raise ValueError("sentences outside the text")
+            raise ValueError("sentence starts outside the text or not ascending")
         ends = {word: end for start, end in pairwise(bounds) for word in range(start, end)}
         named = ((start, end) for start, end, _ in self.entities)
         links = chain(enumerate(self.heads), ((start, end - 1) for start, end in chain(named, self.chunks)))
         if any(ends[a] != ends.get(b) for a, b in links):
-            raise ValueError("a head or a span outside its sentence")
+            raise ValueError("a head or span outside its sentence")
 
     def _part(self, start: int, end: int) -> "Silver":
         where = slice(start, end)
@@ -99,7 +99,7 @@ class Silver:
         )
 
     def gold(self, vocab: Vocab) -> Doc:
-        """Return a Doc with all labels but noun chunks, which spaCy finds by rules."""
+        """Return a Doc with all labels except noun chunks, which spaCy derives by rule."""
         bio = ["O"] * len(self.words)
         for start, end, label in self.entities:
             bio[start:end] = [f"B-{label}", *[f"I-{label}"] * (end - start - 1)]
@@ -107,21 +107,21 @@ class Silver:
         return Doc(vocab, words=list(self.words), spaces=list(self.spaces), ents=bio, **labels)
 
     def bare(self, vocab: Vocab) -> Doc:
-        """Return a Doc to be parsed: words, spaces and where sentences start."""
+        """Return a Doc to parse, with words, spaces and sentence starts only."""
         starts = set(self.starts)
         begins: list[bool | int | None] = [place in starts for place in range(len(self.words))]
         return Doc(vocab, words=list(self.words), spaces=list(self.spaces), sent_starts=begins)
 
 
 def read_silver(data: Mapping[str, Any]) -> Iterator[tuple[str, Silver]]:
-    """Read (id, parsed text) of the rows that a recipe wants.
+    """Yield the id and parsed text of each row that a recipe selects.
 
     Args:
-        data: The recipe's: `silver`, the file; `skip_domains`; and, if texts of certain sets of pairs are
-            left out, `skip_texts`, the file that holds the pairs, with `skip_datasets`, the sets' names.
+        data: The recipe's `data` table: `silver`, the file; `skip_domains`; and optionally `skip_texts`, a
+            file of pairs, with `skip_datasets`, the names of the data sets in it whose texts to skip.
 
     Raises:
-        DataError: If a file is not there or a row is not as it should be.
+        DataError: If a file is missing or a row is invalid.
     """
     unwanted = _unwanted(data)
     for number, row in enumerate(_rows(data["silver"]), start=1):
@@ -135,7 +135,7 @@ def read_silver(data: Mapping[str, Any]) -> Iterator[tuple[str, Silver]]:
 
 
 def held_out(name: str, share: float) -> bool:
-    """Say whether a text, by its id, belongs to the share (0 to 1) that is kept for measuring."""
+    """Return whether a text is in the held-out share (0 to 1), based on a hash of its id."""
     return int(sha256(name.encode()).hexdigest()[:8], 16) < share * 2**32
 
 
@@ -147,7 +147,7 @@ def _unwanted(data: Mapping[str, Any]) -> set[str]:
 
 
 def _beginning(text: str) -> str:
-    """Return the beginning of a text without its spaces: copies of one text differ in spaces and length."""
+    """Return the first 100 characters without white space: copies of a text differ in spacing and length."""
     return "".join(text.split())[:100]
 
 
@@ -157,4 +157,6 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, lines)
     except (OSError, EOFError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise DataError(f"{path}: {reason}; give the recipe the path of a whole copy") from error
+        raise DataError(
+            f"cannot read {path} ({reason}); give the recipe the path of a complete copy"
+        ) from error

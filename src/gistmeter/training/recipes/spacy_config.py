@@ -1,4 +1,4 @@
-"""A recipe of the English pipeline as a configuration of spaCy's."""
+"""Convert a recipe of the English pipeline to a spaCy configuration."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,11 +12,12 @@ COMPONENTS = ["tok2vec", "tagger", "parser", "attribute_ruler", "ner"]
 
 
 def count_steps(before: int) -> Callable[[Language, dict[str, Any]], None]:
-    """Return what notes, in the pipeline itself, the steps it was trained, with those of earlier runs."""
+    """Return a callback that records the total training steps, earlier runs included, in the pipeline."""
 
     def note(nlp: Language, update: dict[str, Any]) -> None:
-        # After its first step, a run's mean of the weights is far too near 0 to start from.
-        nlp.meta["steps"] = before + update["step"] + (update["step"] > 0)
+        # After a run's first step only, the averaged weights are too close to 0 to resume from.
+        taken = update["step"]
+        nlp.meta["steps"] = before + taken + 1 if taken else before
 
     return note
 
@@ -25,12 +26,12 @@ registry.callbacks("gistmeter.count_steps.v1", func=count_steps)
 
 
 def config_from(recipe: Mapping[str, Any], corpora: Path, *, before: int = 0) -> Config:
-    """Write down the components and the training.
+    """Return the configuration of the components and the next training run.
 
     Args:
-        recipe: As `recipes/en.toml`.
-        corpora: Folder with `dev.spacy`, and `train-0.spacy` for the first stage, and so on.
-        before: Steps that earlier runs have taken: those that are left of the stage follow.
+        recipe: Recipe such as `recipes/en.toml`.
+        corpora: Folder with `dev.spacy` and one `train-N.spacy` per stage, N from 0.
+        before: Steps taken by earlier runs; the run covers the rest of the current stage.
     """
     syntax, entities = recipe["model"]["syntax"], recipe["model"]["entities"]
     paths = {"train": corpora / f"train-{_stage(recipe, before)[0]}.spacy", "dev": corpora / "dev.spacy"}
@@ -134,7 +135,7 @@ def _training(recipe: Mapping[str, Any], before: int) -> dict[str, Any]:
 
 
 def _stage(recipe: Mapping[str, Any], before: int) -> tuple[int, int]:
-    """Return the number of the stage that comes after so many steps, and the step it starts with."""
+    """Return the stage that a step belongs to, from 0, and the first step of that stage."""
     start = 0
     for number, stage in enumerate(recipe["model"]["stages"]):
         if before < start + stage["steps"]:
@@ -144,7 +145,7 @@ def _stage(recipe: Mapping[str, Any], before: int) -> tuple[int, int]:
 
 
 def _rate(training: Mapping[str, Any], stage: Mapping[str, Any], past: int) -> dict[str, Any]:
-    """Return a learning rate that rises, then falls in a straight line; a run that goes on starts lower."""
+    """Return a learning-rate schedule with warm-up and linear decay; a resumed run starts lower."""
     left = stage["falls_to_0_at"] - past
     return {
         "@schedules": "warmup_linear.v1",

@@ -1,9 +1,9 @@
-"""Train the English pipeline that ships with gistmeter: tagger, parser, noun chunks, entity recogniser.
+"""Train the English pipeline that ships with gistmeter: tagger, parser, noun chunks, entity recognizer.
 
-spaCy's own loop trains it, and saves the weights each time it validates: a kill loses the steps since then
-(an interrupt, Ctrl-C, loses none), and what the optimizer knew of earlier steps. The next call goes on from
-the weights saved last, with the learning rate of that step; its batches are others than those of a training
-without a break, so the outcome differs a little.
+spaCy's training loop saves the weights at every validation. A killed run loses the steps since the last
+validation and the optimizer state; an interrupted run (Ctrl-C) loses no step. The next call resumes from the
+last saved weights with the learning rate of that step. It draws other batches than an uninterrupted run, so
+the result differs slightly.
 """
 
 import json
@@ -49,26 +49,26 @@ PARTS = {
     "VERB": "VB VBD VBG VBN VBP VBZ",
     "X": "ADD FW GW LS XX",
 }
-"""Universal parts of speech, which noun chunks are found by, and the Penn Treebank's tags of each."""
+"""Universal part of speech → Penn Treebank tags. spaCy derives noun chunks from universal parts of speech."""
 
 
 def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None = None) -> dict[str, float]:
-    """Train a pipeline, or go on where an earlier call stopped, and measure it on texts it never saw.
+    """Train a pipeline, or resume an earlier run, and evaluate it on held-out texts.
 
-    Beside the folder, in `NAME.work`, lie the texts and the weights of a training that is not over.
+    The folder `NAME.work` next to the output folder holds the data and weights of an unfinished run.
 
     Args:
-        recipe: The content of `recipes/en.toml`.
-        folder: Where the pipeline goes, with `measured.json`.
-        steps: Batches of all stages together, in place of the recipe's, for a trial.
+        recipe: Content of `recipes/en.toml`.
+        folder: Output folder of the pipeline and `measured.json`.
+        steps: Total steps of all stages, instead of the recipe's, for a trial run.
 
     Returns:
-        What `measure` says of it.
+        The metrics of `measure`.
 
     Raises:
-        DataError: If the texts are missing or damaged, or none is left to train or to measure on.
-        UsageError: If an earlier call in the same place had another recipe.
-        BadModel: If what it left is damaged.
+        DataError: If the texts are missing or invalid, or none is left for training or evaluation.
+        UsageError: If an unfinished run in the same place has another recipe.
+        BadModel: If the weights of an unfinished run are damaged.
     """
     recipe = _shortened(recipe, steps)
     work = folder.with_name(folder.name + ".work")
@@ -78,7 +78,7 @@ def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None
         run = work / f"from-{done:07d}"
         run.mkdir(exist_ok=True)
         train(_start(config_from(recipe, work, before=done), last), run)
-    # The rate falls and the weights are means over steps, so the last are good; scores of a sample vary more.
+    # Keep the last weights: they are averages under a decaying rate, and dev scores of a sample are noisier.
     save_pipeline(_start(config_from(recipe, work), _last(work)[1]), folder)
     figures = measure(spacy.load(folder), unseen)
     (folder / "measured.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
@@ -87,14 +87,14 @@ def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None
 
 
 def save_pipeline(nlp: Language, folder: Path) -> None:
-    """Save what parsing needs: no table of words, no vectors, nothing of the training.
+    """Save only what parsing needs: no vocabulary table, no vectors, no training settings.
 
     Args:
-        nlp: Trained; what it finds is the same afterwards.
-        folder: To hold it.
+        nlp: Trained pipeline; the saved copy gives the same output.
+        folder: Output folder.
     """
     plain = spacy.blank("en")
-    # Of all words, only those of the tokenizer's rules have to be known by more than their hash.
+    # Parsing needs the strings of the tokenizer's rules and the labels; other words are only hashed.
     labels = chain.from_iterable(nlp.pipe_labels.values())
     for key in ("steps", "performance"):
         nlp.meta.pop(key, None)
@@ -109,26 +109,30 @@ def save_pipeline(nlp: Language, folder: Path) -> None:
 
 
 def silver_texts(data: Mapping[str, Any]) -> tuple[list[Silver], list[Silver]]:
-    """Return the texts to train on and those to measure on, as a recipe's `data` says.
+    """Return the training texts and the held-out texts of a recipe's `data` table.
 
     Raises:
-        DataError: If there are none of either.
+        DataError: If either is empty.
     """
-    sides: tuple[list[Silver], list[Silver]] = ([], [])
+    training: list[Silver] = []
+    unseen: list[Silver] = []
     for name, text in read_silver(data):
-        sides[held_out(name, data["held_out"])].append(text)
-    if not all(sides):
-        raise DataError(f"{data['silver']}: no texts to train on, or none to measure on")
-    return sides
+        side = unseen if held_out(name, data["held_out"]) else training
+        side.append(text)
+    if not training or not unseen:
+        raise DataError(
+            f"{data['silver']}: no texts for training, or none held out; add texts or change data.held_out"
+        )
+    return training, unseen
 
 
 def _shortened(recipe: Mapping[str, Any], steps: int | None) -> dict[str, Any]:
-    """Return the recipe with another number of steps, shared out among its stages."""
+    """Return the recipe with another number of steps, divided among its stages in proportion."""
     whole = recipe["training"]["steps"]
     steps = whole if steps is None else steps
     stages = [dict(stage) for stage in recipe["model"]["stages"]]
     if sum(stage["steps"] for stage in stages) != whole:
-        raise UsageError(f"training.steps={whole}: give the sum of the stages' steps")
+        raise UsageError(f"training.steps={whole}: give the sum of the steps of all stages")
     if steps < len(stages):
         raise UsageError(f"steps={steps}: give at least {len(stages)}")
     for stage in stages[:-1] if steps != whole else []:
@@ -142,7 +146,7 @@ def _shortened(recipe: Mapping[str, Any], steps: int | None) -> dict[str, Any]:
 
 
 def _prepare(recipe: Mapping[str, Any], work: Path) -> list[Silver]:
-    """Write the texts down as spaCy reads them, unless they are there; return those to measure on."""
+    """Write the corpora in spaCy's format unless they exist; return the held-out texts."""
     note, text = work / "recipe.json", json.dumps(recipe, sort_keys=True)
     _, unseen = silver_texts(recipe["data"])
     if not note.is_file():
@@ -150,7 +154,7 @@ def _prepare(recipe: Mapping[str, Any], work: Path) -> list[Silver]:
         _corpora(recipe, unseen, work)
         write_text(note, text)
     elif note.read_text(encoding="utf-8") != text:
-        raise UsageError(f"{work} holds a training with another recipe; delete it, or give another folder")
+        raise UsageError(f"{work} contains a run of another recipe; delete it, or choose another --output")
     return unseen
 
 
@@ -170,7 +174,7 @@ def _corpora(recipe: Mapping[str, Any], unseen: list[Silver], work: Path) -> Non
 
 
 def _last(work: Path) -> tuple[int, Path | None]:
-    """Return the steps taken, and the weights saved last."""
+    """Return the number of steps taken and the folder of the last saved weights."""
     saved = sorted(path.parent for path in work.glob(f"from-*/{DIR_MODEL_LAST}/meta.json"))
     return max(
         ((_meta(path)["steps"], path) for path in saved), key=lambda found: found[0], default=(0, None)
@@ -181,12 +185,12 @@ def _meta(folder: Path) -> dict[str, Any]:
     try:
         meta: dict[str, Any] = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
     except ValueError as error:
-        raise BadModel(f"{folder} is damaged; delete it to go on without it") from error
+        raise BadModel(f"{folder} is damaged; delete it to resume from earlier weights") from error
     return meta
 
 
 def _start(config: Config, last: Path | None) -> Language:
-    """Return the pipeline that the loop is to train."""
+    """Return a new pipeline, or the one to resume."""
     if last is None:
         nlp = init_nlp(config)
         ruler = nlp.get_pipe("attribute_ruler")
@@ -195,5 +199,5 @@ def _start(config: Config, last: Path | None) -> Language:
         return nlp
     try:
         return load_model_from_config(config, auto_fill=True).from_disk(last, exclude=["config"])
-    except Exception as error:  # whatever a folder half written makes spaCy stumble over
-        raise BadModel(f"{last} is damaged ({error}); delete it to go on without it") from error
+    except Exception as error:  # spaCy raises many kinds of errors on incomplete folders
+        raise BadModel(f"{last} is damaged ({error}); delete it to resume from earlier weights") from error

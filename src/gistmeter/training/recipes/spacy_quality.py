@@ -1,4 +1,4 @@
-"""How well a pipeline finds what another one found, and how fast."""
+"""Evaluate a pipeline: F1 of entities and noun chunks against silver labels, and speed."""
 
 import time
 from collections.abc import Hashable, Iterable, Sequence, Set
@@ -11,11 +11,11 @@ from gistmeter.training.recipes.silver import Silver
 
 
 def f1(found: Iterable[Set[Hashable]], expected: Iterable[Set[Hashable]]) -> float:
-    """Return F1 over all texts (0 to 1): of spans that are the same to the word, labels too.
+    """Return micro-averaged F1 (0 to 1) of exact matches, including labels.
 
     Args:
-        found: Of each text, what a pipeline found.
-        expected: Of each text, what it should have found.
+        found: Predicted items of each text.
+        expected: Expected items of each text.
 
     >>> f1([{"a", "b"}, set()], [{"a"}, {"c"}])
     0.5
@@ -27,27 +27,27 @@ def f1(found: Iterable[Set[Hashable]], expected: Iterable[Set[Hashable]]) -> flo
 
 
 def entities(doc: Doc) -> set[tuple[int, int, str]]:
-    """Return (first word, one past the last, label) of every entity."""
+    """Return (start, end, label) of every entity, in words."""
     return {(span.start, span.end, span.label_) for span in doc.ents}
 
 
 def chunks(doc: Doc) -> set[tuple[int, int]]:
-    """Return (first word, one past the last) of every noun chunk."""
+    """Return (start, end) of every noun chunk, in words."""
     return {(span.start, span.end) for span in doc.noun_chunks}
 
 
 def measure(nlp: Language, texts: Sequence[Silver]) -> dict[str, float]:
-    """Compare a pipeline with the labels of texts, as written and lower-cased with a space after each word.
+    """Evaluate a pipeline on texts as written, and lower-cased with a space after each word.
 
-    The pipeline is told the words and where sentences start, as ClozE tells it.
+    The pipeline receives words and sentence starts, as in ClozE.
 
     Args:
-        nlp: Finds entities and noun chunks.
-        texts: Ones it was not trained on.
+        nlp: Pipeline with entities and noun chunks.
+        texts: Held-out texts.
 
     Returns:
-        `entity_f1`, `chunk_f1`, `entity_f1_lower`, `chunk_f1_lower` (0 to 1), and `words_per_second`
-        of processor time, all threads together, with the components that ClozE needs.
+        `entity_f1`, `chunk_f1`, `entity_f1_lower`, `chunk_f1_lower` (0 to 1), and `words_per_second` of CPU
+        time over all threads, with the components that ClozE uses.
     """
     figures: dict[str, float] = {}
     words, seconds = 0, 0.0

@@ -1,4 +1,4 @@
-"""The formats in which human judgements are published, read as rows: a short file each."""
+"""Loaders for the published formats of human judgements, one module each."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -24,5 +24,5 @@ LOADERS: dict[str, Callable[..., Iterator[Row]]] = {
     "summeval": summeval.read,
     "xsumfaith": xsumfaith.read,
 }
-"""By the names that tasks declare: each takes a task's originals, in the order in which it declares them,
-yields rows with an id each, and raises a `DataError` that says where a file is not of its format."""
+"""Loader name → function. A loader takes the original files in declared order, yields rows with ids, and
+raises a `DataError` with the position of a format error."""

@@ -1,4 +1,4 @@
-"""ASSET's ratings: a csv file with a line a worker, sentence and aspect."""
+"""Load ASSET's human ratings: a csv file with one line per worker, sentence and aspect."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ COLUMNS = ("original", "simplification", "original_sentence_id", "aspect", "work
 
 
 def read(ratings: Path, originals: Path, *simplifications: Path) -> Iterator[Row]:
-    """Read `human_ratings.csv`, with references from ASSET's test part.
+    """Read `human_ratings.csv`, with references from ASSET's test split.
 
-    Each aspect gets the mean of the workers' ratings, and as NAME_z the mean of their z-scores: each
-    worker's ratings of that aspect, less their mean, over their standard deviation (of the population; the
-    published z-scores of Simplicity-DA are made so). A worker who always says the same has z-scores of 0.
+    The score of each aspect is the mean rating; NAME_z is the mean z-score. z-scores are computed per worker
+    and aspect with the population standard deviation, as in Simplicity-DA; they are 0 for a worker whose
+    ratings of an aspect are all equal.
 
     Args:
-        ratings: A line a worker, sentence and aspect.
-        originals: `asset.test.orig`, a sentence a line.
-        simplifications: `asset.test.simp.0` and so on, in step with it.
+        ratings: File with one line per worker, sentence and aspect.
+        originals: `asset.test.orig`, one sentence per line.
+        simplifications: `asset.test.simp.0` and so on, aligned with `originals` by line.
     """
     records = csv_records(ratings, COLUMNS)
     z = _z_scores(records)
@@ -49,11 +49,11 @@ def read(ratings: Path, originals: Path, *simplifications: Path) -> Iterator[Row
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The references of ASSET's test part, by the position of the sentence in it.
+    """References of ASSET's test split.
 
     Args:
-        sentences: The originals.
-        columns: A list of simplifications a file, in step with them.
+        sentences: Original sentences.
+        columns: Simplifications of each file, aligned with `sentences`.
     """
 
     sentences: list[str]
@@ -64,7 +64,7 @@ class References:
         """Read the files.
 
         Raises:
-            DataError: If they are not in step.
+            DataError: If the numbers of lines differ.
         """
         sentences = lines_of(originals)
         columns = [lines_of(path) for path in simplifications]
@@ -77,11 +77,11 @@ class References:
         """Return the references of the sentence at a position, counted from 0.
 
         Raises:
-            DataError: If another sentence stands there; case and signs may differ, as they do.
+            DataError: If the sentence at that position differs in more than case and punctuation.
         """
         at = int(position)
         if not 0 <= at < len(self.sentences) or _letters(self.sentences[at]) != _letters(source):
-            raise DataError(f"{place}: the sentence is not number {at} of ASSET's test part")
+            raise DataError(f"{place}: the sentence is not number {at} of ASSET's test split")
         return [column[at] for column in self.columns]
 
 
@@ -90,7 +90,7 @@ def _letters(text: str) -> str:
 
 
 def _z_scores(records: Sequence[Record]) -> dict[str, float]:
-    """Return the z-score of each rating, by the place of its record."""
+    """Return the z-score of each rating, keyed by the place of its record."""
     by_worker: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         by_worker.setdefault((record.text("worker_id"), record.text("aspect")), []).append(record)

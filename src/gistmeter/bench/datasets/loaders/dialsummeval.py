@@ -1,4 +1,4 @@
-"""DialSummEval: a JSON object a line, a summary of a dialogue with the votes of three students."""
+"""Load DialSummEval: JSON lines, one dialogue summary each, with ratings by three students."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 
 
 def read(path: Path) -> Iterator[Row]:
-    """Read `human_judgment.jsonl`; scores are means over the students."""
+    """Read `human_judgment.jsonl`; scores are means over the annotators."""
     for record in json_lines(path):
         document, system = record.label("id"), record.text("model_id")
         votes = record.records("annotations")

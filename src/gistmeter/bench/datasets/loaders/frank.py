@@ -1,4 +1,4 @@
-"""FRANK: a JSON list of texts and one of judgements, joined by article and system."""
+"""Load FRANK: a JSON list of texts and one of judgements, joined by article and system."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +14,14 @@ DIMENSIONS = ("Factuality", "Semantic_Frame_Errors", "Discourse_Errors", "Conten
 
 
 def read(texts: Path, judgements: Path, *, half: Literal["cnndm", "bbc"]) -> Iterator[Row]:
-    """Read one half of FRANK; the halves are tasks of their own and are never read together.
+    """Read one half of FRANK; the halves are separate data sets and are never pooled.
 
-    Every figure is 1 where no sentence of a summary has such an error, and 0 where all have.
+    Every score is 1 if no sentence of a summary has an error of that kind, and 0 if all sentences have.
 
     Args:
-        texts: `benchmark_data.json`: articles, summaries and references.
+        texts: `benchmark_data.json`, with articles, summaries and references.
         judgements: `human_annotations.json`.
-        half: The data set, as `judgements` calls it.
+        half: Name of the half in `judgements`.
     """
     judged = {_key(record): record for record in json_list(judgements) if record.text("dataset") == half}
     if not judged:
@@ -37,7 +37,9 @@ def read(texts: Path, judgements: Path, *, half: Literal["cnndm", "bbc"]) -> Ite
         found = judged.pop(key)
         yield Row(example, {name: found.number(name) for name in DIMENSIONS})
     if judged:
-        raise DataError(f"{texts} lacks the texts of {len(judged)} summaries that {judgements.name} judges")
+        raise DataError(
+            f"{texts} lacks {len(judged)} summaries that {judgements.name} judges; fetch both again"
+        )
 
 
 def _key(record: Record) -> tuple[str, str]:

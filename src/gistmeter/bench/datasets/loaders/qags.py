@@ -1,4 +1,4 @@
-"""QAGS's votes: a JSON object a line, a summary by sentences, each with yes or no from three workers."""
+"""Load QAGS: JSON lines, one summary each, with yes/no votes by three workers per sentence."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +13,8 @@ from gistmeter.core.row import Row
 def read(path: Path) -> Iterator[Row]:
     """Read `mturk_cnndm.jsonl` or `mturk_xsum.jsonl`.
 
-    `consistency` is the share of sentences that a majority calls supported, as in the paper;
-    `consistency_mean_vote` is the mean over sentences of the share of yes.
+    `consistency` is the share of sentences with a majority of yes votes, as in the paper;
+    `consistency_mean_vote` is the share of yes votes, averaged over sentences.
     """
     for number, record in enumerate(json_lines(path)):
         sentences = record.records("summary_sentences")
@@ -32,5 +32,5 @@ def read(path: Path) -> Iterator[Row]:
 def _share(sentence: Record) -> float:
     votes = [vote.text("response") for vote in sentence.records("responses")]
     if not votes or not {"yes", "no"}.issuperset(votes):
-        raise DataError(f"{sentence.place}: responses must be yes or no, at least one of them")
+        raise DataError(f"{sentence.place}: responses must be a non-empty list of yes and no")
     return votes.count("yes") / len(votes)

@@ -1,4 +1,4 @@
-"""What the loaders share: published files as records, and errors that say where one is not as expected."""
+"""Read published files as records, with errors that give the position of a problem."""
 
 import csv
 import json
@@ -17,27 +17,27 @@ class Record:
     """A record of a published file.
 
     Args:
-        place: Where it stands, for errors.
-        values: Its fields.
+        place: File and position, for error messages.
+        values: Fields.
     """
 
     place: str
     values: dict[str, Any]
 
     def text(self, name: str) -> str:
-        """Return a field that must be a text."""
+        """Return a string field."""
         value = self._value(name)
         if not isinstance(value, str):
-            raise DataError(f"{self.place}: {name!r} must be a text, not {type(value).__name__}")
+            raise DataError(f"{self.place}: {name!r} must be a string, not {type(value).__name__}")
         return value
 
     def label(self, name: str) -> str:
-        """Return a field that names something, by a text or a whole number."""
+        """Return a string or integer field as a string."""
         value = self._value(name)
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(name)
 
     def number(self, name: str) -> float:
-        """Return a field that must be a finite number, or a cell that must hold one."""
+        """Return a field that is a finite number, or a string with one."""
         value = self._value(name)
         if isinstance(value, str | int | float) and not isinstance(value, bool):
             with suppress(ValueError, OverflowError):
@@ -47,7 +47,7 @@ class Record:
         raise DataError(f"{self.place}: {name!r} must be a number, not {value!r}")
 
     def records(self, name: str) -> list["Record"]:
-        """Return a field that must be a list of records."""
+        """Return a field that is a list of objects."""
         value = self._value(name)
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise DataError(f"{self.place}: {name!r} must be a list of objects")
@@ -55,31 +55,31 @@ class Record:
 
     def _value(self, name: str) -> object:
         if name not in self.values:
-            raise DataError(f"{self.place} has no {name!r}; is it the file that its authors publish?")
+            raise DataError(f"{self.place} has no {name!r}; check that it is the published file")
         return self.values[name]
 
 
 def json_lines(path: Path) -> Iterator[Record]:
-    """Yield the JSON object on each line that is not empty."""
+    """Yield the JSON object on each non-empty line."""
     for number, line in enumerate(lines_of(path), 1):
         if line.strip():
             yield _record(_parsed(line, f"{path} line {number}"), f"{path} line {number}")
 
 
 def json_list(path: Path) -> list[Record]:
-    """Return the objects of a file that is one JSON list."""
+    """Return the objects of a file with one JSON list."""
     items = _parsed("\n".join(lines_of(path)), str(path))
     if not isinstance(items, list):
-        raise DataError(f"{path} must hold one JSON list")
+        raise DataError(f"{path} must be one JSON list")
     return [_record(item, f"{path} item {number}") for number, item in enumerate(items, 1)]
 
 
 def csv_records(path: Path, columns: Collection[str]) -> list[Record]:
-    """Return the rows of a csv file that has at least these columns."""
+    """Return the rows of a csv file that must have at least these columns."""
     reader = csv.DictReader((line + "\n" for line in lines_of(path)), strict=True)
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}; is it the file that its authors publish?")
+        raise DataError(f"{path} has no column {missing[0]!r}; check that it is the published file")
     try:
         return [Record(f"{path} line {reader.line_num}", row) for row in reader]
     except csv.Error as error:
@@ -87,7 +87,7 @@ def csv_records(path: Path, columns: Collection[str]) -> list[Record]:
 
 
 def lines_of(path: Path) -> list[str]:
-    """Return a file's lines; only a line feed ends one."""
+    """Return the lines of a UTF-8 file, split at line feeds only."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Simplicity-DA: a csv file with a line a simplification, its mean ratings and z-scores."""
+"""Load Simplicity-DA: a csv file with one line per simplification, with mean ratings and z-scores."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +13,12 @@ COLUMNS = ("sent_id", "sys_name", "orig_sent", "simp_sent", *ASPECTS, *(f"{name}
 
 
 def read(ratings: Path, originals: Path, *simplifications: Path) -> Iterator[Row]:
-    """Read `simplicity_DA.csv`, with references from ASSET's test part; NAME_z is the published z-score.
+    """Read `simplicity_DA.csv`, with references from ASSET's test split; NAME_z is the published z-score.
 
     Args:
-        ratings: A line a simplification.
-        originals: `asset.test.orig`, a sentence a line.
-        simplifications: `asset.test.simp.0` and so on, in step with it.
+        ratings: File with one line per simplification.
+        originals: `asset.test.orig`, one sentence per line.
+        simplifications: `asset.test.simp.0` and so on, aligned with `originals` by line.
     """
     references = References.read(originals, simplifications)
     for record in csv_records(ratings, COLUMNS):

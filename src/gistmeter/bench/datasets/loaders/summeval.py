@@ -1,4 +1,4 @@
-"""SummEval's aligned annotations: a JSON object a line, a summary with the votes on it."""
+"""Load SummEval's aligned annotations: JSON lines, one summary each, with its ratings."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +15,8 @@ DIMENSIONS = ("coherence", "consistency", "fluency", "relevance")
 def read(path: Path) -> Iterator[Row]:
     """Read `model_annotations.aligned.jsonl`, or the same file paired with its articles.
 
-    Scores are the means of the three experts; the crowd's votes are left out, as in
-    the paper's correlations. The original highlights are the first reference. Without the articles, rows
-    have no source.
+    Scores are means over the three experts; crowd ratings are ignored, as in the paper's correlations. The
+    first reference is the original highlights. Without the articles, rows have no source.
     """
     for record in json_lines(path):
         document, system = record.label("id"), record.text("model_id")
@@ -38,5 +37,5 @@ def read(path: Path) -> Iterator[Row]:
 def _references(record: Record) -> list[str]:
     references = record.values.get("references")
     if not isinstance(references, list) or not all(isinstance(text, str) for text in references):
-        raise DataError(f"{record.place}: references must be a list of texts")
+        raise DataError(f"{record.place}: references must be a list of strings")
     return references

@@ -1,4 +1,4 @@
-"""XSum's hallucinations: a csv file with a line a span that a worker marked, and one of factuality votes."""
+"""Load XSum hallucination annotations: a csv file of spans marked by workers, and one of factuality votes."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,15 +17,15 @@ Key = tuple[str, str]  # document, system
 
 
 def read(hallucinations: Path, factuality: Path) -> Iterator[Row]:
-    """Read the two csv files; the summaries of the system Gold become the references of the others.
+    """Read the two csv files; summaries of the system Gold are the references of the other systems.
 
-    `faithful_workers` is the share of workers who marked nothing, `faithful_char_share` one less the mean
-    share of characters that a worker marked, `factual_workers` the share of yes to is_factual, 1 where
-    nobody was asked. The files hold no articles, so rows have no source.
+    `faithful_workers` is the share of workers who marked no span. `faithful_char_share` is 1 minus the mean
+    share of characters marked. `factual_workers` is the share of yes votes for is_factual, or 1 if there are
+    no votes. The files have no articles, so rows have no source.
 
     Args:
-        hallucinations: `hallucination_annotations_xsum_summaries.csv`. Spans count characters from 1; a
-            worker who marked nothing has one line of type NULL.
+        hallucinations: `hallucination_annotations_xsum_summaries.csv`. Span offsets are 1-based; a worker who
+            marked no span has one line of type NULL.
         factuality: `factuality_annotations_xsum_summaries.csv`.
     """
     marks = _grouped(csv_records(hallucinations, SPANS))
@@ -49,7 +49,7 @@ def _grouped(records: Sequence[Record]) -> dict[Key, list[Record]]:
 
 
 def _clean(text: str) -> str:
-    """Return a text without the backslashes before apostrophes, which spans do not count, and line breaks."""
+    """Remove backslashes before apostrophes, which span offsets do not count, and escaped line breaks."""
     return text.replace("\\'", "'").replace("\\n", " ").strip()
 
 
@@ -67,7 +67,7 @@ def _faithful(records: Sequence[Record], summary: str) -> dict[str, float]:
 
 
 def _span(record: Record, summary: str) -> range:
-    """Return a marked span; where a line break was marked too its offsets are off, but its text is there."""
+    """Return a marked span; if its offsets are off because of a line break, it is located by its text."""
     text = _clean(record.text("hallucinated_span"))
     start = int(record.number("hallucinated_span_start")) - 1
     if start < 0 or not summary.startswith(text, start):

@@ -1,1 +1,1 @@
-"""The papers' analyses of metrics, as functions of scores."""
+"""Analyses from the papers, as functions of scores."""

@@ -1,4 +1,4 @@
-"""The paper's analyses, over scores that are handed in."""
+"""Analyses of the ClozE paper: error correction (table 5) and speed by k (figures 3a and 4)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ from gistmeter.metrics.cloze.explain import read_note
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An error put into a candidate, or found in it.
+    """An error in a candidate, injected or annotated.
 
     Args:
-        start: First character in the candidate as it was scored, error included.
-        end: One past the last.
-        original: What should stand there.
+        start: First character in the scored candidate, which includes the error.
+        end: One past the last character.
+        original: Correct text.
     """
 
     start: int
@@ -29,14 +29,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """How many errors a model put right (table 5).
+    """Numbers of detected and corrected errors (table 5).
 
     Args:
         changes: All errors.
-        factors: Those that lie within a factor that was scored.
-        lowered: Of these, factors that score below 1: the error was noticed.
-        corrected: Of these, factors whose answer is the original, case and white space aside.
-        suggested: Of these, answers that the model was confident of.
+        factors: Errors within a scored factor.
+        lowered: Errors within factors that score below 1, that is, detected errors.
+        corrected: Errors within factors whose prediction equals the original, up to case and white space.
+        suggested: Corrected errors whose prediction is confident enough to be suggested.
     """
 
     changes: int
@@ -47,19 +47,19 @@ class Corrections:
 
     @property
     def rate(self) -> float:
-        """Corrected factors among those changed; NaN if none was."""
+        """Corrected errors as a share of the errors within factors; NaN if there are none."""
         return self.corrected / self.factors if self.factors else math.nan
 
 
 def corrections(
     examples: Sequence[Example], scores: Sequence[Score], changes: Sequence[Sequence[Change]]
 ) -> Corrections:
-    """Count how many answers equal the original among the factors changed by an error (table 5).
+    """Count the errors that ClozE detects and corrects (table 5).
 
     Args:
-        examples: As they were scored, errors included.
-        scores: ClozE's, one an example.
-        changes: The errors of each example, none overlapping another.
+        examples: Scored examples, with errors.
+        scores: ClozE's scores, one per example.
+        changes: Errors of each example, without overlap.
     """
     factors = lowered = corrected = suggested = 0
     for example, score, own in zip(examples, scores, changes, strict=True):
@@ -70,9 +70,12 @@ def corrections(
                 continue
             right = _plain(answer.text) == _plain(_restore(example.candidate, span, inside))
             factors += len(inside)
-            lowered += len(inside) * (span.value < 1)
-            corrected += len(inside) * right
-            suggested += len(inside) * (right and answer.suggested)
+            if span.value < 1:
+                lowered += len(inside)
+            if right:
+                corrected += len(inside)
+            if right and answer.suggested:
+                suggested += len(inside)
     return Corrections(sum(map(len, changes)), factors, lowered, corrected, suggested)
 
 
@@ -81,8 +84,8 @@ class Run:
     """One run over a set of candidates.
 
     Args:
-        scores: One a candidate.
-        seconds: How long it took.
+        scores: One score per candidate.
+        seconds: Total time.
     """
 
     scores: Sequence[Score]
@@ -94,11 +97,11 @@ class Point:
     """A point of figure 3a.
 
     Args:
-        k: Factors blanked together.
-        seconds: For each candidate.
-        pearson: Correlation with human judgements, undefined scores left out; NaN where there are fewer
-            than two, or one side is constant.
-        n: How many candidates have a score.
+        k: Number of factors blanked at once.
+        seconds: Time per candidate.
+        pearson: Correlation with human judgements, without undefined scores; NaN for fewer than two scores
+            or if a side is constant.
+        n: Number of candidates with a score.
     """
 
     k: int
@@ -111,11 +114,11 @@ def timing_against_k(runs: Mapping[int, Run], human: Sequence[float]) -> list[Po
     """Return speed and correlation with human judgements for each k (figures 3a and 4).
 
     Args:
-        runs: From k to a run over the same candidates; the paper's are at summary level.
-        human: One judgement a candidate.
+        runs: k → run over the same candidates; the paper uses summary level.
+        human: One judgement per candidate.
 
     Returns:
-        One point a run, by ascending k.
+        One point per run, by ascending k.
 
     >>> scores = [Score("1", 0.2), Score("2", 0.6), Score("3", 1.0)]
     >>> timing_against_k({1: Run(scores, 6.0)}, [1.0, 3.0, 5.0])
@@ -132,7 +135,7 @@ def timing_against_k(runs: Mapping[int, Run], human: Sequence[float]) -> list[Po
 
 
 def _restore(text: str, span: Span, changes: Sequence[Change]) -> str:
-    """Return a span of a text as it was before the errors."""
+    """Return the text of a span with the errors undone."""
     parts, at = [], span.start
     for change in sorted(changes, key=lambda change: change.start):
         parts += [text[at : change.start], change.original]

@@ -1,9 +1,8 @@
-"""Errors put into texts on purpose: does a metric fall as they grow in number?
+"""Inject errors into texts and measure a metric's sensitivity, after GO FIGURE (Gabriel et al., 2021).
 
-The upper bound is the text without an error, the lower bound the summary of another document. Between them
-stand one, two and three errors, those in entities (names, dates, numbers) apart from the others (negations,
-pronouns, verbs). The errors of a level are those of the level below and one more. After GO FIGURE
-(Gabriel et al., 2021).
+The upper bound is the text without errors; the lower bound is the summary of another document. Levels 1 to 3
+have one, two and three errors; each level adds one error to the previous level. Errors in entities (names,
+dates, numbers) are separate from other errors (negations, pronouns, verbs).
 """
 
 import hashlib
@@ -35,20 +34,19 @@ FAMILIES: dict[Family, tuple[Kind, ...]] = {
 }
 LEVELS = 3
 READ = 2000
-"""Characters of a source that are searched for what may be swapped in."""
+"""Number of characters of a source that are searched for replacements."""
 
 
 @dataclass(frozen=True, slots=True)
 class Injected:
-    """One error.
+    """An injected error.
 
     Args:
-        kind: What was made wrong.
-        operation: How: with something else from the same texts (`swap`), with something from neither
-            (`replace`), or by leaving it out (`delete`).
+        kind: Kind of the changed phrase.
+        operation: `swap` (a phrase from the same texts), `replace` (a phrase from neither) or `delete`.
         start: First character in the text without errors.
-        end: One past the last.
-        wrong: What stands there now.
+        end: One past the last character.
+        wrong: Replacement text.
     """
 
     kind: Kind
@@ -63,8 +61,8 @@ class Corrupted:
     """A text with errors.
 
     Args:
-        text: As it reads now.
-        errors: In the order they were put in.
+        text: Text with errors.
+        errors: Errors in the order of injection.
     """
 
     text: str
@@ -73,17 +71,17 @@ class Corrupted:
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
-    """How a metric takes a growing number of errors; NaN is undefined.
+    """Sensitivity of a metric to the number of errors; undefined values are NaN.
 
     Args:
-        upper: Mean over the texts without errors.
-        levels: Means at one, two and three errors.
-        lower: Mean over other documents' summaries.
-        correlation: Pearson's, of the three levels with their means, as the papers report it.
-        p: Its two-sided p-value. Three points: one degree of freedom.
+        upper: Mean score of the texts without errors.
+        levels: Mean scores with one, two and three errors.
+        lower: Mean score of other documents' summaries.
+        correlation: Pearson's r of the three levels with their means, as the papers report it.
+        p: Two-sided p-value of the correlation, with one degree of freedom.
         noticed: Share of texts that score lower with one error than without.
-        n: Texts with a value in all five states.
-        n_undefined: Texts without.
+        n: Number of texts with a value in all five states.
+        n_undefined: Number of the other texts.
     """
 
     upper: float
@@ -99,17 +97,17 @@ class Sensitivity:
 def corrupt(
     pairs: Sequence[tuple[str, str]], pipeline: "Pipeline", *, seed: int = 0
 ) -> list[dict[Family, tuple[Corrupted, ...]]]:
-    """Put errors into texts.
+    """Inject errors into texts.
 
-    What is drawn depends on the seed, the family and the pair itself, not on the other pairs.
+    The errors depend on the seed, the family and the pair, not on the other pairs.
 
     Args:
-        pairs: Each text without errors, and its source.
-        pipeline: English: entities, tags and dependencies.
-        seed: Draws other errors.
+        pairs: Texts without errors and their sources.
+        pipeline: English pipeline with entities, tags and dependencies.
+        seed: Seed of the errors.
 
     Returns:
-        For each text its levels 1 to 3 by family, without a family of which three errors find no place.
+        Levels 1 to 3 of each text by family, without families that have no room for three errors.
     """
     with pipeline.session() as nlp:
         texts = [text for summary, source in pairs for text in (summary, source[:READ])]
@@ -124,13 +122,13 @@ def corrupt(
 
 
 def others(texts: Sequence[str]) -> list[str]:
-    """Return for each text another one: the one half of the list further, or the next that differs.
+    """Return a different text for each text: the one half the list away, or the next that differs.
 
     Raises:
-        ValueError: If all texts are the same.
+        ValueError: If all texts are equal.
     """
     if len(set(texts)) < 2:
-        raise ValueError("one text alone has no other; give texts of two documents at least")
+        raise ValueError("all texts are equal; give texts of at least two documents")
     count = len(texts)
     orders = ([*range(count // 2, count), *range(count // 2)] for _ in texts)
     return [
@@ -142,12 +140,12 @@ def others(texts: Sequence[str]) -> list[str]:
 def sensitivity(
     upper: Sequence[float], levels: Sequence[Sequence[float]], lower: Sequence[float]
 ) -> Sensitivity:
-    """Sum up a metric's values for the same texts in all five states.
+    """Summarize a metric's values for the same texts in all five states.
 
     Args:
-        upper: One value a text, NaN where there is none; the others likewise.
-        levels: With one, two and three errors.
-        lower: Of the other documents' summaries.
+        upper: Values without errors, one per text, NaN if undefined; same for the other arguments.
+        levels: Values with one, two and three errors.
+        lower: Values of the other documents' summaries.
 
     >>> found = sensitivity([0.9, 0.7], [[0.6, 0.7], [0.5, 0.6], [0.4, 0.5]], [0.1, 0.1])
     >>> round(found.upper, 3), round(found.correlation, 3), found.noticed, found.n
@@ -195,7 +193,7 @@ def _levels(
 
 
 def _error(text: str, site: Site, operation: Operation, wrong: str) -> Injected:
-    """Make an error; what is left out takes the white space before it along, at the start that behind."""
+    """Build an error; a deletion includes the preceding white space, or the following at the text start."""
     start, end = site.start, site.end
     if not wrong:
         if start and text[start - 1].isspace():

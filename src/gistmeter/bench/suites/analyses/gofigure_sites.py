@@ -1,4 +1,4 @@
-"""Where an English text can be made wrong, and how: entities, numbers, negations, pronouns and verbs."""
+"""Find sites for error injection in English texts: entities, numbers, negations, pronouns and verbs."""
 
 import re
 from collections import defaultdict
@@ -54,14 +54,14 @@ OPPOSITES = {"never": "always", "no": "every", "nobody": "everybody", "nothing":
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place in a text that can be made wrong.
+    """A site for an error.
 
     Args:
-        kind: What stands there.
+        kind: Kind of the phrase.
         start: First character.
-        end: One past the last.
-        group: What may stand there besides: the label of an entity, the form of a verb or pronoun.
-        text: What stands there.
+        end: One past the last character.
+        group: Entity label, or form of a verb or pronoun; phrases of one group are interchangeable.
+        text: Phrase.
     """
 
     kind: Kind
@@ -86,7 +86,7 @@ def find_sites(doc: "Doc") -> list[Site]:
 
 
 def groups_of(sites: Sequence[Site]) -> dict[str, list[str]]:
-    """Return what stands at the sites of each group, each once."""
+    """Return the distinct phrases of each group."""
     groups: dict[str, dict[str, None]] = defaultdict(dict)
     for site in sites:
         groups[site.group][site.text] = None
@@ -94,12 +94,12 @@ def groups_of(sites: Sequence[Site]) -> dict[str, list[str]]:
 
 
 def wrong_texts(site: Site, known: Mapping[str, Sequence[str]], rng: Random) -> dict[Operation, str]:
-    """Return what could wrongly stand at a site, by operation.
+    """Return the possible wrong texts of a site by operation.
 
     Args:
-        site: The place.
-        known: What stands at other places of the text and of its source, by group.
-        rng: Chooses.
+        site: Site.
+        known: Phrases of the text and its source, by group.
+        rng: Source of all random choices.
     """
     if site.kind == "negation":
         return {"delete" if site.group == "negated" else "replace": _negated(site)}
@@ -127,7 +127,7 @@ def _token_sites(token: "Token") -> Iterator[Site]:
     elif token.tag_ in VERBS and _says_something(token):
         yield Site("verb", *place, token.tag_, token.text)
     elif token.lower_ in ("not", "n't", "n’t", *OPPOSITES):
-        # A contraction is undone as a whole: can't, won't.
+        # A contraction (can't, won't) is one site.
         joined = token.i > 0 and token.lower_ not in ("not", *OPPOSITES)
         start = token.nbor(-1).idx if joined else token.idx
         yield Site("negation", start, place[1], "negated", token.doc.text[start : place[1]])
@@ -136,13 +136,13 @@ def _token_sites(token: "Token") -> Iterator[Site]:
 
 
 def _says_something(token: "Token") -> bool:
-    """Tell whether a verb is no auxiliary."""
+    """Return whether a verb is not an auxiliary."""
     auxiliary = token.dep_ in ("aux", "auxpass") or token.lower_ in BE | HAVE_AND_DO
     return token.is_alpha and not auxiliary
 
 
 def _affirmed(token: "Token") -> bool:
-    """Tell whether a word is a finite auxiliary, or a form of `be`, that nothing negates."""
+    """Return whether a word is an unnegated finite auxiliary or form of `be`."""
     helps = token.lower_ in HAVE_AND_DO and token.dep_ == "aux"
     if not token.is_alpha or not (token.tag_ == "MD" or token.lower_ in BE or helps):
         return False
@@ -151,7 +151,7 @@ def _affirmed(token: "Token") -> bool:
 
 
 def _negated(site: Site) -> str:
-    """Return an affirmed verb negated, or the other way round."""
+    """Negate an affirmed verb, or affirm a negated one."""
     if site.group == "affirmed":
         return f"{site.text} not"
     words = site.text.lower()
@@ -162,7 +162,7 @@ def _negated(site: Site) -> str:
 
 
 def _replacement(site: Site, rng: Random) -> str:
-    """Return something of the same kind that the source does not say."""
+    """Return a replacement of the same kind from the fixed word lists."""
     match site.kind:
         case "number" if site.group != "ORDINAL":
             return _other_number(site.text, rng)
@@ -178,7 +178,7 @@ def _replacement(site: Site, rng: Random) -> str:
 
 
 def _other_number(text: str, rng: Random) -> str:
-    """Return a number with the same look: other digits, or another word."""
+    """Return another number of the same form: other digits, or another number word."""
     if re.search(r"\d", text):
         shift = rng.randint(1, 8)
         return re.sub(r"\d", lambda digit: str((int(digit[0]) - 1 + shift) % 9 + 1), text)
@@ -190,7 +190,7 @@ def _another(choices: Sequence[str], text: str, rng: Random) -> str:
 
 
 def _cased(text: str, site: Site) -> str:
-    """Begin with a capital letter where the original does, and write names of a lower-cased text small."""
+    """Match the casing of the original: capitalized, or lower-cased."""
     if site.text[:1].isupper():
         return text[:1].upper() + text[1:]
     return text if text == "I" or not site.text.islower() else text.lower()

@@ -1,4 +1,4 @@
-"""The analyses of the paper, as functions over scores: what the weights favour, and how few masks suffice."""
+"""Analyses of the MaskEval paper: weight by part of speech (figure 4) and selective masking (figure 5)."""
 
 import math
 from collections import defaultdict
@@ -13,7 +13,7 @@ from gistmeter.core.score import Score, Span
 from gistmeter.metrics.maskeval.weights import keep_heaviest
 
 Tagged = tuple[int, int, str]
-"""First character, one past the last, and the part of speech of a token; in order, without overlap."""
+"""(start, end, part of speech) of a token; tokens are in order, without overlap."""
 
 UNTAGGED = "untagged"
 KEEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -24,10 +24,10 @@ class KeepPoint:
     """One point of figure 5.
 
     Args:
-        keep: Which share of each side's weight was kept.
-        masks: How many words were asked for, on average.
-        share: The same as a share of all words of all pairs.
-        pearson: Correlation of the sparse scores with the human ones; NaN where it is not defined.
+        keep: Share of each side's weight that is kept.
+        masks: Mean number of masked words per pair.
+        share: Masked words as a share of all words.
+        pearson: Correlation of the sparse scores with human judgements; NaN if undefined.
     """
 
     keep: float
@@ -37,17 +37,17 @@ class KeepPoint:
 
 
 def weight_by_tag(score: Score, tagged: Sequence[Tagged], *, side: Side = "source") -> dict[str, float]:
-    """Share out a text's weight among parts of speech (figure 4).
+    """Return the share of a text's weight by part of speech (figure 4).
 
-    A word that covers several tokens (`don't`) shares its weight among them by characters.
+    The weight of a word that covers several tokens (`don't`) is divided by number of characters.
 
     Args:
-        score: With a span for every word: `keep=1`.
-        tagged: The part of speech of each token of that text.
-        side: Which text.
+        score: Score with a span for every word (`keep=1`).
+        tagged: Tagged tokens of the text.
+        side: Side of the text.
 
     Returns:
-        Shares that add up to 1, `untagged` for what no token covers; empty if the side has no weight.
+        Shares that add up to 1, with `untagged` for words without a token; empty if the side has no weight.
     """
     shares: dict[str, float] = defaultdict(float)
     at = 0
@@ -63,12 +63,12 @@ def weight_by_tag(score: Score, tagged: Sequence[Tagged], *, side: Side = "sourc
 def mean_weight_by_tag(
     scores: Sequence[Score], tagged: Sequence[Sequence[Tagged]], *, side: Side = "source"
 ) -> dict[str, float]:
-    """Average over texts how much weight each part of speech has (figure 4).
+    """Return the mean share of weight by part of speech over texts (figure 4).
 
     Args:
-        scores: With a span for every word.
-        tagged: For each score, the parts of speech of its text.
-        side: Which text.
+        scores: Scores with a span for every word.
+        tagged: Tagged tokens of each score's text.
+        side: Side of the texts.
     """
     shares = [weight_by_tag(*both, side=side) for both in zip(scores, tagged, strict=True)]
     counted = [share for share in shares if share]
@@ -77,13 +77,13 @@ def mean_weight_by_tag(
 
 
 def sparse_value(score: Score, keep: float) -> float:
-    """Return the value that a pair would have had if only its heaviest words had been asked for.
+    """Return the value of a pair if only its words with the largest weights are masked.
 
-    Equals the score with the option `keep`, without another forward pass, for one mask a pass.
+    With one mask per pass, it equals the score with the option `keep`, without another forward pass.
 
     Args:
-        score: With a span for every word: `keep=1`.
-        keep: The share of each side's weight, in (0, 1].
+        score: Score with a span for every word (`keep=1`).
+        keep: Share of each side's weight to keep, in (0, 1].
     """
     if score.problem is not None:
         return math.nan
@@ -94,12 +94,12 @@ def sparse_value(score: Score, keep: float) -> float:
 def keep_curve(
     scores: Sequence[Score], human: Sequence[float], keeps: Iterable[float] = KEEPS
 ) -> list[KeepPoint]:
-    """Return how the correlation with people depends on the share of masks kept (figure 5).
+    """Return the correlation with human judgements by share of weight kept (figure 5).
 
     Args:
-        scores: With a span for every word: `keep=1`. Those without a value are left out.
-        human: People's judgement of each pair.
-        keeps: Thresholds of cumulative weight, in (0, 1].
+        scores: Scores with a span for every word (`keep=1`). Undefined scores are omitted.
+        human: Human judgement of each pair.
+        keeps: Shares of cumulative weight to keep, in (0, 1].
     """
     defined = [(score, people) for score, people in zip(scores, human, strict=True) if score.problem is None]
     sound = [score for score, _ in defined]
@@ -134,7 +134,7 @@ def _mean(spans: Sequence[Span]) -> float:
 
 
 def _overlaps(span: Span, tagged: Sequence[Tagged], at: int) -> dict[str, float]:
-    """Return which share of a span's tagged characters each part of speech covers."""
+    """Return the share of a span's tagged characters by part of speech."""
     found: dict[str, float] = defaultdict(float)
     while at < len(tagged) and tagged[at][0] < span.end:
         start, end, tag = tagged[at]

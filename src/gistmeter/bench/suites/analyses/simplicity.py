@@ -1,4 +1,4 @@
-"""The paper's ablations (table 4) and scatter plots (figures 2 and 3), over scores that are handed in."""
+"""Analyses of the simplicity paper: ablations (table 4) and scatter plots (figures 2 and 3)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ class Variant:
     """A row of table 4.
 
     Args:
-        preset: With a tuned encoder, or with one as it was.
-        options: Of the metric.
-        relative: Whether the input is considered: equation 6.
+        preset: Preset, with a tuned or untuned encoder.
+        options: Options of the metric.
+        relative: Whether the score is relative to the input (equation 6).
     """
 
     preset: str
@@ -27,7 +27,7 @@ class Variant:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """What its scores are read by."""
+        """Components to read from its scores."""
         return tuple(f"rel_{part}" for part in PARTS) if self.relative else PARTS
 
 
@@ -37,7 +37,7 @@ TABLE_4 = {
     "without input": Variant("tuned", relative=False),
     "without fine-tuning": Variant("mini", {"layer": 4}),
 }
-"""The paper's metric and its ablations, with what ships; all at the layer that was tuned."""
+"""The paper's metric and its ablations with the included encoders, all at the tuned layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class Cell:
     """A cell of table 4.
 
     Args:
-        part: The best of precision, recall and F1, which is what the paper shows.
-        pearson: Its correlation with people; NaN where there are fewer than two scores, or all are equal.
-        n: How many candidates have a score.
+        part: The best of precision, recall and F1, as reported in the paper.
+        pearson: Correlation with human judgements; NaN for fewer than two scores or if all are equal.
+        n: Number of candidates with a score.
     """
 
     part: str
@@ -60,14 +60,14 @@ def ablations(
     human: Mapping[str, Sequence[float]],
     variants: Mapping[str, Variant] = TABLE_4,
 ) -> dict[str, dict[str, Cell]]:
-    """Return table 4: of each variant, for each quality, the part that people agree with most.
+    """Return table 4: for each variant and quality, the component with the highest correlation.
 
-    To take the best part after looking flatters every row; figures of one part are in `scatter`.
+    Selecting the best component on the test data overestimates every row; use `scatter` for one component.
 
     Args:
-        runs: The scores of each variant, all over the same candidates.
-        human: Judgements of each quality, one a candidate.
-        variants: What the runs are.
+        runs: Scores of each variant, over the same candidates.
+        human: Judgements of each quality, one per candidate.
+        variants: Definition of each variant.
     """
     return {
         name: {
@@ -83,9 +83,9 @@ class Scatter:
     """A plot of figures 2 and 3.
 
     Args:
-        human: The judgement of each point.
-        metric: The score of each, from 0 (the lowest) to 100 (the highest), as in section 4.5.
-        pearson: Their correlation; NaN where there are fewer than two points, or all are equal.
+        human: Judgement of each point.
+        metric: Score of each point, rescaled to 0 (lowest) to 100 (highest), as in section 4.5.
+        pearson: Correlation of the two; NaN for fewer than two points or if all are equal.
     """
 
     human: tuple[float, ...]
@@ -94,12 +94,12 @@ class Scatter:
 
 
 def scatter(scores: Sequence[Score], human: Sequence[float], part: str = "f1") -> Scatter:
-    """Return the points of a plot; undefined scores are left out.
+    """Return the points of a plot, without undefined scores.
 
     Args:
-        scores: Of one metric.
-        human: Judgements, one a candidate.
-        part: Which part of the scores.
+        scores: Scores of one metric.
+        human: Judgements, one per candidate.
+        part: Component of the scores.
 
     >>> scatter([Score("1", 0.2, {"f1": 0.2}), Score("2", 0.6, {"f1": 0.6})], [1.0, 3.0])
     Scatter(human=(1.0, 3.0), metric=(0.0, 100.0), pearson=1.0)

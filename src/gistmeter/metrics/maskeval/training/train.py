@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from gistmeter.core.errors import UsageError
 from gistmeter.core.options import options_from

@@ -1,7 +1,6 @@
 """Training task for a quality regressor with partially known labels."""
 
 import json
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from gistmeter.metrics.sumqe.training.rows import Rated
 from gistmeter.metrics.sumqe.windows import Ids, pieces_of
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.text.sentences import split_sentences
-from gistmeter.training.batches import Batches
+from gistmeter.training.batches import LengthBatches
 from gistmeter.training.files import HISTORY
 from gistmeter.training.loop import trainable_weights
 
@@ -96,43 +95,32 @@ class RateTask:
             raise DataError("too few rated texts for training and validation; provide more")
         self.regressor, self.model, self.options = regressor, regressor.regressor, options
         self.training, self.validation = training, validation
-        pools = Batches(len(training.ids), options.batch * options.pool, options.seed)
-        self.pools = pools
+        lengths = [len(ids) for ids in training.ids]
+        self.batches = LengthBatches(lengths, options.batch, options.pool, options.seed)
         self.losses = _losses_so_far(folder)
 
     @property
     def steps(self) -> int:
-        """Number of batches per epoch."""
-        return len(self.pools) * self.options.pool
+        """Return the number of batches per epoch."""
+        return len(self.batches)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """Return the parameters of the encoder, and of the heads with their learning rate factor."""
+        """Return the encoder's weights, and the heads', which may have a higher learning rate."""
         heads = {id(weight) for weight in self.model.heads.parameters()}
-        encoder_weights, head_weights = [], []
-        for weight in trainable_weights(self.model):
-            if id(weight) in heads:
-                head_weights.append(weight)
-            else:
-                encoder_weights.append(weight)
-        return [{"params": encoder_weights}, {"params": head_weights, "scale": self.options.head_scale}]
+        weights = trainable_weights(self.model)
+        return [
+            {"params": [weight for weight in weights if id(weight) not in heads]},
+            {
+                "params": [weight for weight in weights if id(weight) in heads],
+                "scale": self.options.head_scale,
+            },
+        ]
 
     def loss(self, step: int) -> torch.Tensor:
-        """Return the loss of a batch."""
-        chosen = self.rows_of(step)
+        """Return the error of a batch."""
+        chosen = self.batches.rows_of(step)
         said = self.model(*self.regressor.batch([self.training.ids[at] for at in chosen]))
         return self._error(said, torch.from_numpy(self.training.labels[chosen]).to(said.device))
-
-    def rows_of(self, step: int) -> list[int]:
-        """Return the row numbers of a step: one part of a pool that is sorted by length."""
-        number, part = divmod(step, self.options.pool)
-        rows = self.pools.rows_of(number)
-        if self.options.pool == 1:
-            return rows
-        order = list(range(self.options.pool))
-        random.Random(f"{self.options.seed}/{number}").shuffle(order)
-        ranked = sorted(rows, key=lambda at: len(self.training.ids[at]))
-        first, last = (len(ranked) * at // self.options.pool for at in (order[part], order[part] + 1))
-        return ranked[first:last] or rows
 
     def validate(self) -> dict[str, float]:
         """Return the loss, `stop`, and the Pearson correlation with the labels for each set and quality.

@@ -1,1 +1,1 @@
-"""An entailment model: its pairs, its rows and its training."""
+"""Training of the entailment model: data, synthetic pairs and the training task."""

@@ -1,8 +1,8 @@
-"""Edits that make a true sentence wrong: another name or thing, another number, a stronger word.
+"""Edits that make a supported sentence unsupported: another entity, another number, a stronger word.
 
-Each edit takes a sentence with its documents and a random generator, and returns the new sentence or None.
-GO FIGURE's errors (`bench.suites.analyses.gofigure_sites`) are the benchmark that this training is measured
-with: none of that code or of its word lists is used here.
+Each edit takes a sentence with its documents and a random generator, and returns the edited sentence or None.
+The trained model is evaluated on GO FIGURE's errors (`bench.suites.analyses.gofigure_sites`), so this module
+shares neither code nor word lists with that one.
 """
 
 import random
@@ -15,11 +15,11 @@ from gistmeter.training.recipes.entailment.parsed import NUMBERS, Document, Part
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What an edit looks at.
+    """Input of an edit.
 
     Args:
-        sentence: To be edited.
-        document: What it is about.
+        sentence: Sentence to edit.
+        document: Document that the sentence is about.
         other: Another document.
     """
 
@@ -33,9 +33,9 @@ class Edited:
     """An edited sentence.
 
     Args:
-        text: As it reads now.
-        old: The words that were replaced; empty where the whole sentence changed.
-        opposite: Whether it says the contrary of what was said.
+        text: Text after the edit.
+        old: Words that were replaced; empty if the whole sentence changed.
+        opposite: Whether the edited sentence contradicts the original.
     """
 
     text: str
@@ -61,7 +61,7 @@ STRONGER: Mapping[str, Sequence[str]] = {
     "more than": ("less than",), "less than": ("more than",), "fewer than": ("more than",),
     "nearly": ("more than",), "almost": ("more than",), "over half": ("under half",),
 }  # fmt: skip
-"""What says more than the key does. The way back is left out: whoever does it, may do it."""
+"""Word or phrase → stronger claims. Weaker claims are omitted, because the original entails them."""
 OPPOSITES: Mapping[str, Sequence[str]] = {
     "increased": ("decreased",), "decreased": ("increased",), "increase": ("decrease",),
     "decrease": ("increase",), "rose": ("fell",), "fell": ("rose",), "higher": ("lower",),
@@ -76,21 +76,21 @@ OPPOSITES: Mapping[str, Sequence[str]] = {
     "younger": ("older",), "older": ("younger",), "former": ("current",), "male": ("female",),
 }  # fmt: skip
 _BOUND = re.compile(r"\b(?:than|least|most|over|under|up to|to|below|above|within)\b", re.IGNORECASE)
-"""Before a number: another one may then be just as true."""
+"""Bounds before a number: with another number, the sentence may still be true."""
 _BEFORE_VERB = ("may", "might", "could", "can", "should")
 
 
 def same_document(case: Case, rng: random.Random) -> Edited | None:
-    """Replace a part with one of its group from the same document."""
+    """Replace a phrase with another of the same group from the same document."""
     found = [part for sentence in case.document.sentences for part in sentence.parts]
-    # Two noun chunks of one document may name one thing, except where a sentence has both.
+    # Two noun chunks of a document may be coreferent, unless one sentence contains both.
     return _replaced(
         case, found, rng, lambda old, new: old.named or case.document.together(old.text, new.text)
     )
 
 
 def other_document(case: Case, rng: random.Random) -> Edited | None:
-    """Replace a part with one of its group from another document."""
+    """Replace a phrase with one of the same group from another document."""
     found = [part for sentence in (*case.other.sentences, *case.other.claims) for part in sentence.parts]
     return _replaced(case, found, rng, lambda _, new: case.document.stems.isdisjoint(content(new.text)))
 
@@ -109,7 +109,7 @@ def _replaced(
 
 
 def replaceable(sentence: Sentence) -> list[Part]:
-    """Return the parts that can be replaced without breaking the sentence: numbers are another edit's."""
+    """Return the phrases that can be replaced grammatically; numbers are left to the edit `number`."""
     return [
         part
         for part in sentence.parts
@@ -118,28 +118,28 @@ def replaceable(sentence: Sentence) -> list[Part]:
 
 
 def other_thing(sentence: Sentence, text: str) -> bool:
-    """Whether a text names nothing that the sentence does."""
+    """Return whether a text has content words, none of them in the sentence."""
     stems = content(text)
     return bool(stems) and stems.isdisjoint(sentence.stems)
 
 
 def lowered(part: Part, old: Part) -> str:
-    """Return a part's text as it reads within a sentence."""
+    """Return the text of a phrase, lower-cased if it replaces one in mid-sentence."""
     if part.group.startswith("NP") and old.start and part.text[:1].isupper() and not part.text[1:2].isupper():
         return part.text[0].lower() + part.text[1:]
     return part.text
 
 
 def _joined(sentence: Sentence, part: Part) -> bool:
-    """Whether a part is half of a longer name or phrase, which another one would not fit."""
+    """Return whether a phrase is part of a longer one, so that replacing it breaks the sentence."""
     word, after = sentence.words[part.head], sentence.text[part.end :].lstrip()
     if not part.named and after.startswith("of "):
-        return True  # "the use of", "a number of" say little by themselves
+        return True  # "the use of", "a number of": not meaningful alone
     return word.dep in ("compound", "amod", "nmod") or sentence.text[part.end : part.end + 1] in ("-", "/")
 
 
 def number(case: Case, rng: random.Random) -> Edited | None:
-    """Change a number so much that no rounding explains it."""
+    """Change a number by more than rounding."""
     sentence = case.sentence
     parts = [part for part in sentence.parts if part.group in (*NUMBERS, "DATE-year", "DATE-duration")]
     for part in rng.sample(parts, len(parts)):
@@ -152,7 +152,7 @@ def number(case: Case, rng: random.Random) -> Edited | None:
 
 
 def other_number(text: str, rng: random.Random) -> str | None:
-    """Return a text with one of its numbers changed, or None if it has none that can be.
+    """Return a text with one number changed, or None if it has no number that can be changed.
 
     >>> other_number("about 40 people", random.Random(1))
     'about 25 people'
@@ -180,12 +180,12 @@ def _other_digits(text: str, rng: random.Random) -> str:
 
 
 def quantity(case: Case, rng: random.Random) -> Edited | None:
-    """Change a quantifier or a modal so that the sentence says more."""
+    """Replace a quantifier, modal or similar word with a stronger one."""
     return _other_word(case.sentence, STRONGER, rng)
 
 
 def antonym(case: Case, rng: random.Random) -> Edited | None:
-    """Change a word into its opposite."""
+    """Replace a word with its antonym."""
     return _other_word(case.sentence, OPPOSITES, rng)
 
 

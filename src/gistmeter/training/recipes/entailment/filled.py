@@ -1,4 +1,4 @@
-"""Wrong claims that sound right: a part is replaced by what a filler says that has not read the document."""
+"""Make fluent unsupported claims: a filler that does not see the document replaces a phrase."""
 
 import random
 import re
@@ -13,11 +13,11 @@ from gistmeter.training.recipes.factors import place
 
 KIND = "filler"
 SAYABLE = re.compile(r"(?:[^\W_][\w'’.&-]* )*\w{3}[\w'’.&-]*")
-"""Whole words: a filler that does not know the length of what it says repeats marks, or breaks off."""
+"""Predictions of whole words; others are repeated punctuation or truncated words, and are discarded."""
 
 
 def filled(documents: Sequence[Document], filler: Filler, rng: random.Random) -> list[Labelled]:
-    """Make at most one wrong claim a document; all blanks are filled together."""
+    """Make at most one unsupported claim per document; all blanks are filled in one call."""
     chosen = [found for document in documents if (found := _chosen(document, rng)) is not None]
     tokens = filler.tokenize([case.sentence.text for case, _ in chosen])
     asked = [
@@ -35,7 +35,7 @@ def filled(documents: Sequence[Document], filler: Filler, rng: random.Random) ->
 
 
 def _chosen(document: Document, rng: random.Random) -> tuple[Case, Part] | None:
-    """Choose a part of a supported claim, or of a sentence of the document."""
+    """Choose a phrase in a supported claim or in a sentence of the document."""
     said = [sentence for sentence in document.sentences if sentence.sound]
     own = claims_of(document) or said
     if not own:
@@ -46,7 +46,7 @@ def _chosen(document: Document, rng: random.Random) -> tuple[Case, Part] | None:
 
 
 def _edit(case: Case, part: Part, said: str) -> Edited | None:
-    """Return the sentence with what the filler said, if that is something the document does not say."""
+    """Return the sentence with the prediction filled in, or None if the document may support it."""
     text = " ".join(said.split())
     if not SAYABLE.fullmatch(text) or not other_thing(case.sentence, text):
         return None
@@ -54,6 +54,6 @@ def _edit(case: Case, part: Part, said: str) -> Edited | None:
         part.named and len(content(text)) < len(text.split())
     ):
         return None
-    if part.named and part.text[:1].isupper():  # fillers of lower-cased text
+    if part.named and part.text[:1].isupper():  # the filler may predict lower-cased text
         text = " ".join(word[:1].upper() + word[1:] for word in text.split())
     return Edited(case.sentence.with_part(part.start, part.end, text), part.text)

@@ -1,6 +1,6 @@
-"""Labelled pairs made from a parsed document: right claims, and wrong ones of each kind.
+"""Make synthetic labeled pairs from a parsed document: supported claims and unsupported claims of each kind.
 
-The premise is chosen as at scoring time, by the claim that is made.
+The premise is selected for each claim, as at scoring time.
 """
 
 import random
@@ -23,13 +23,13 @@ from gistmeter.training.recipes.entailment.rows import ALLOWED, Labelled, eviden
 from gistmeter.training.recipes.entailment.syntax import negation, reduced, roles, splice
 
 PREMISE = (1, 5)
-"""Fewest and most sentences of a premise."""
+"""Minimum and maximum number of sentences of a premise."""
 COVERED = 0.55
-"""A summary's sentence counts as supported only if its premise has this share of its content words."""
+"""A summary sentence counts as supported only if the premise has this share of its content words."""
 RELATED = 0.3
-"""A sentence that shares this part of a claim's content words is evidence for it, and can be removed."""
+"""A sentence with this share of a claim's content words counts as evidence for it."""
 MISSING = 0.4
-"""Share of a claim's content words that must be gone with its evidence."""
+"""Share of a claim's content words that must be missing after its evidence is removed."""
 
 EDITS: Mapping[str, Edit] = {
     "same-document": same_document,
@@ -41,16 +41,16 @@ EDITS: Mapping[str, Edit] = {
     "spliced": splice,
     "roles": roles,
 }
-"""Kinds of wrong claims, and what makes them. `filler` is made in `entail_filled`."""
+"""Kinds of unsupported claims → edits. The kind `filler` is made in the module `filled`."""
 BOTH_WAYS = ("same-document", "other-document", "number", "antonym", "negation")
-"""Edits that make a sentence wrong whichever of the two is the claim and whichever the evidence."""
+"""Symmetric edits: neither the original nor the edited sentence supports the other."""
 TRIES = 5
-"""Sentences of a document that are looked at before a kind is given up for it."""
+"""Sentences of a document to try for each kind."""
 
 
 @lru_cache(maxsize=64)
 def claims_of(document: Document) -> list[Sentence]:
-    """Return the sentences of its summary that the source supports, as far as words can tell."""
+    """Return the summary sentences that the source supports, judged by word overlap."""
     return [
         claim
         for claim in document.claims
@@ -59,9 +59,9 @@ def claims_of(document: Document) -> list[Sentence]:
 
 
 def covered(claim: Sentence, premise: str) -> bool:
-    """Whether a premise has all names and numbers of a claim, and most of its other words.
+    """Return whether a premise has all names and numbers of a claim, and most of its other content words.
 
-    Summaries that people wrote for XSum say what the article does not.
+    The check is needed because reference summaries (of XSum, for example) are not always supported.
     """
     stems = content(premise)
     facts = [
@@ -73,13 +73,13 @@ def covered(claim: Sentence, premise: str) -> bool:
 
 
 def make(kind: str, document: Document, other: Document, rng: random.Random) -> Labelled | None:
-    """Make one labelled pair of a kind from a document, or None if it offers none.
+    """Make one labeled pair of a kind from a document, or return None if it allows none.
 
     Args:
-        kind: One of `KINDS`.
-        document: What the claim is about.
+        kind: One of `KINDS` except `filler`.
+        document: Document of the claim.
         other: Another document.
-        rng: Decides everything.
+        rng: Source of all random choices.
     """
     said = [sentence for sentence in document.sentences if sentence.sound]
     own = said if kind in OF_DOCUMENT else claims_of(document)
@@ -92,7 +92,7 @@ def make(kind: str, document: Document, other: Document, rng: random.Random) -> 
 
 
 def wrong(kind: str, case: Case, edited: Edited, rng: random.Random) -> Labelled:
-    """Return an edited sentence with the evidence that the source has for it."""
+    """Return a labeled pair of an edited sentence and the evidence selected for it."""
     premise = _premise(case.document.source, edited.text, rng)
     return _labelled(premise, edited.text, "refuted" if edited.opposite else "not_supported", kind)
 
@@ -125,7 +125,7 @@ def _reduced(kind: str, case: Case, rng: random.Random) -> Labelled | None:
 
 
 def _removed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
-    """Take the evidence of a claim out of the source; other sentences remain."""
+    """Remove the evidence for a claim from the source and keep the other sentences."""
     claim, source = case.sentence, case.document.source
     sentences = [source[start:end] for start, end in split_sentences(source)]
     rest = [one for one in sentences if len(content(one) & claim.stems) < RELATED * len(claim.stems)]
@@ -141,7 +141,7 @@ def _removed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
 
 
 def _in_evidence(case: Case, rng: random.Random) -> tuple[Edited, str] | None:
-    """Edit a sentence, and return the edit and the source with the edited sentence in its place."""
+    """Edit a sentence; return the edit, and the source with the edited sentence in place of the original."""
     edited = EDITS[rng.choice(BOTH_WAYS)](case, rng)
     if edited is None or case.document.source.count(case.sentence.text) != 1:
         return None
@@ -149,7 +149,7 @@ def _in_evidence(case: Case, rng: random.Random) -> tuple[Edited, str] | None:
 
 
 def _reversed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
-    """Leave the claim as it was and edit its evidence: no claim gives itself away by how it reads."""
+    """Edit the evidence instead of the claim, so that style does not reveal unsupported claims."""
     found = _in_evidence(case, rng)
     if found is None:
         return None
@@ -162,7 +162,7 @@ def _reversed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
 
 
 def _echoed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
-    """Edit claim and evidence alike: what reads oddly may be supported."""
+    """Edit claim and evidence in the same way, so that some oddly worded claims are supported."""
     found = _in_evidence(case, rng)
     if found is None:
         return None
@@ -189,5 +189,5 @@ MAKERS: Mapping[str, Callable[[str, Case, random.Random], Labelled | None]] = {
     **dict.fromkeys(EDITS, _edited),
 }
 OF_DOCUMENT = ("copied", "reduced", "echoed", "reversed")
-"""Kinds that take a sentence of the document itself as their claim."""
+"""Kinds whose claim is a sentence of the document itself."""
 KINDS = (*MAKERS, "filler")

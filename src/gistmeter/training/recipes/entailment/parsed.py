@@ -1,4 +1,4 @@
-"""Parsed texts from which wrong and right claims are made: sentences with words, their heads, and factors."""
+"""Parse texts into sentences with words, dependencies and phrases, from which synthetic claims are made."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 READ = 2000
-"""Characters of a source that are parsed; evidence is chosen from the whole of it."""
+"""Number of characters of a source that are parsed; evidence is selected from the whole source."""
 LENGTHS = (6, 45)
-"""Fewest and most words of a sentence that serves as a claim."""
+"""Minimum and maximum number of words of a claim."""
 STEM = 5
-"""Two words count as the same if they share so many first letters."""
+"""Number of initial letters by which two words count as the same."""
 NUMBERS = ("CARDINAL", "MONEY", "ORDINAL", "PERCENT", "QUANTITY")
 NAMES = ("EVENT", "FAC", "GPE", "LOC", "NORP", "ORG", "PERSON", "PRODUCT", "WORK_OF_ART")
 DATES = {
@@ -29,7 +29,7 @@ DATES = {
     "duration": r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten) ?-?"
     r"(?:day|week|month|year|hour|minute)s?",
 }
-"""Dates of one kind exclude each other; what is of no kind ("this week") may hold together with another."""
+"""Kinds of dates. Dates of one kind exclude each other; other dates ("this week") may be compatible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,14 @@ class Word:
     """A word of a parsed sentence.
 
     Args:
-        text: As it stands.
-        start: First character in the sentence.
-        end: One past the last.
-        tag: Its Penn Treebank tag.
-        dep: What it is to its head.
-        head: Index of its head; its own for a root.
-        first: Index of the first word that depends on it, directly or not.
-        last: Index of the last one.
+        text: Surface form.
+        start: First character, relative to the sentence.
+        end: One past the last character.
+        tag: Penn Treebank tag.
+        dep: Dependency relation to the head.
+        head: Index of the head; a root is its own head.
+        first: Index of the first word of its subtree.
+        last: Index of the last word of its subtree.
     """
 
     text: str
@@ -62,11 +62,11 @@ class Part:
     """An entity or a noun chunk of a sentence.
 
     Args:
-        start: First character in the sentence.
-        end: One past the last.
-        text: As it stands.
-        group: What may stand there besides: `PERSON`, `DATE-year`, `NP-one`, `NP-many`.
-        head: Index of its last word, on which the others depend.
+        start: First character, relative to the sentence.
+        end: One past the last character.
+        text: Surface form.
+        group: Phrases of one group are interchangeable: `PERSON`, `DATE-year`, `NP-one`, `NP-many`.
+        head: Index of its head word.
     """
 
     start: int
@@ -77,7 +77,7 @@ class Part:
 
     @property
     def named(self) -> bool:
-        """Whether it is a name."""
+        """Whether the phrase is a named entity."""
         return self.group in NAMES
 
 
@@ -86,9 +86,9 @@ class Sentence:
     """A parsed sentence.
 
     Args:
-        text: As it stands.
-        words: In order; none is white space.
-        parts: In order, none overlapping another.
+        text: Text.
+        words: Words in order, without white-space tokens.
+        parts: Entities and noun chunks in order, without overlap.
     """
 
     text: str
@@ -97,22 +97,22 @@ class Sentence:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """Its content words."""
+        """Stems of the content words."""
         return content(self.text)
 
     def placed(self, word: Word) -> tuple[int, int]:
-        """Return the characters of a word and of all that depends on it."""
+        """Return the character range of a word's subtree."""
         return self.words[word.first].start, self.words[word.last].end
 
     @cached_property
     def root(self) -> int | None:
-        """The index of its only root; None if it has several."""
+        """Index of the root; None if there is not exactly one."""
         roots = [at for at, word in enumerate(self.words) if word.head == at]
         return roots[0] if len(roots) == 1 else None
 
     @property
     def sound(self) -> bool:
-        """Whether it can stand alone as a claim: of some length, closed, and no question or quotation."""
+        """Whether the sentence works as a claim: right length, ends with a period, no quotation."""
         shortest, longest = LENGTHS
         closed = re.search(r"[^\W_]{2}[\"')]* ?\.$", self.text) is not None
         whole = (
@@ -122,19 +122,19 @@ class Sentence:
         return shortest <= len(self.words) <= longest and closed and whole
 
     def with_part(self, start: int, end: int, text: str) -> str:
-        """Return its text with another one between two characters."""
+        """Return the text with a character range replaced."""
         said = text[:1].upper() + text[1:] if start == 0 and self.text[:1].isupper() else text
         return self.text[:start] + said + self.text[end:]
 
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """A source and what is said about it.
+    """A parsed source with its summary or simplification.
 
     Args:
-        source: The whole text.
-        sentences: The parsed sentences of its beginning.
-        claims: The sentences of its summary or simplification.
+        source: Full source text.
+        sentences: Parsed sentences from the beginning of the source.
+        claims: Parsed sentences of the summary or simplification.
     """
 
     source: str
@@ -143,11 +143,11 @@ class Document:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The content words of the whole source."""
+        """Stems of the content words of the whole source."""
         return content(self.source)
 
     def together(self, one: str, other: str) -> bool:
-        """Whether a sentence names both: if it does, they are hardly two names of one thing."""
+        """Return whether one sentence contains both phrases, so that they are probably not coreferent."""
         wanted = content(one) | content(other)
         return any(wanted <= sentence.stems for sentence in self.sentences)
 
@@ -204,7 +204,7 @@ def _sentence(doc: "Doc") -> Sentence:
 
 
 def _parts(doc: "Doc", number: dict[int, int]) -> Iterable[Part]:
-    """Find entities and the noun chunks that overlap none, as ClozE's factors."""
+    """Find entities, and noun chunks that overlap no entity, like ClozE's factors."""
     spans = [(span, _group(span.label_, span.text)) for span in doc.ents]
     taken = {token.i for span in doc.ents for token in span}
     chunks = (span for span in doc.noun_chunks if taken.isdisjoint(range(span.start, span.end)))

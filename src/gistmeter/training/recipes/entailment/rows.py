@@ -1,4 +1,4 @@
-"""Labelled pairs for the entailment model: a premise, a hypothesis, and the classes its label allows."""
+"""Read labeled pairs for the entailment model: premise, hypothesis, and the classes its label allows."""
 
 import math
 import random
@@ -23,19 +23,19 @@ ALLOWED: Mapping[str, tuple[int, ...]] = {
     "not_supported": (1, 2),
     "refuted": (2,),
 }
-"""Label → the classes it allows. Binary data sets do not tell neutral from contradiction."""
+"""Label → allowed classes. Binary data sets do not distinguish neutral from contradiction."""
 NAMES = (("premise", "hypothesis"), ("evidence", "claim"))
-"""The fields of the two kinds of rows."""
+"""Column names of premise and hypothesis in the two row formats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A pair with its label.
+    """A labeled premise–hypothesis pair.
 
     Args:
-        premise: The evidence.
-        hypothesis: The claim.
-        allowed: Numbers of the classes that the label allows.
+        premise: Evidence.
+        hypothesis: Claim.
+        allowed: Indices of the classes that the label allows.
         set: Name of the data set.
     """
 
@@ -48,17 +48,20 @@ class Labelled:
 def read_labelled(
     folder: Path, sets: Sequence[Mapping[str, Any]], *, parts: int, seed: int
 ) -> tuple[list[Labelled], list[Labelled]]:
-    """Read labelled pairs and hold out one part of the premises.
+    """Read labeled pairs and hold out a share of the premises.
 
     Args:
-        folder: Where the files are.
-        sets: Of each: `file`, `where` (column → allowed values), `limit` (rows, drawn at random), and
-            `held_out` (rows to validate on).
-        parts: One part in so many is held out.
-        seed: Of the draw.
+        folder: Data folder.
+        sets: One table per file: `file`, `where` (column → allowed values), `limit` (number of rows, drawn
+            at random), and `held_out` (number of validation rows).
+        parts: Hold out one in `parts` premises.
+        seed: Seed of the draw.
+
+    Returns:
+        Training pairs and validation pairs.
 
     Raises:
-        DataError: If a file is missing, or has no row that fits.
+        DataError: If a file is missing or has no matching row.
     """
     training, validation = [], []
     for chosen in sets:
@@ -69,7 +72,7 @@ def read_labelled(
             if (pair := _labelled(row)) is not None
         ]
         if not found:
-            raise DataError(f"{path} has no labelled pair that the recipe asks for")
+            raise DataError(f"{path} has no matching labeled pair; check data.sets in the recipe")
         random.Random(seed).shuffle(found)
         held = [pair for pair in found if part_of(pair.premise, parts) == 0]
         kept = [pair for pair in found if part_of(pair.premise, parts) != 0]
@@ -87,10 +90,10 @@ def _labelled(row: Mapping[str, Any]) -> Labelled | None:
 
 
 def evidence(premise: str, hypothesis: str, *, most: int) -> str:
-    """Return the sentences of a premise that share most words with a hypothesis, in their order.
+    """Return the sentences of a premise that overlap most with a hypothesis, in text order.
 
-    A word counts the more, the fewer sentences of the premise it is in. A premise of at most `most`
-    sentences is returned as it is.
+    Words are weighted by inverse sentence frequency in the premise. A premise of at most `most` sentences is
+    returned unchanged.
     """
     sentences = [premise[start:end] for start, end in split_sentences(premise)]
     if len(sentences) <= most:

@@ -1,4 +1,4 @@
-"""Edits that need the parse of a sentence: negation, splicing, exchanged roles, and harmless reduction."""
+"""Edits based on dependency parses: negation, spliced subjects, exchanged roles, and safe deletions."""
 
 import random
 import re
@@ -8,7 +8,6 @@ from gistmeter.training.recipes.entailment.edits import Case, Edited, lowered
 from gistmeter.training.recipes.entailment.parsed import NUMBERS, Document, Sentence, Word, content
 
 BE = ("am", "is", "are", "was", "were")
-DO_AND_HAVE = ("do", "does", "did", "has", "have", "had")
 JOINED = {"ca": "can", "wo": "will", "sha": "shall"}
 BASE = {
     "became": "become", "began": "begin", "broke": "break", "brought": "bring", "built": "build",
@@ -27,25 +26,23 @@ BASE = {
     "helped": "help",
     "included": "include", "required": "require", "increased": "increase", "released": "release",
 }  # fmt: skip
-"""Past tense → base form, of verbs that news has most; before any other past tense, "never" negates."""
+"""Past tense → base form of verbs frequent in news; other past tenses are negated with "never"."""
 UNCLEAR = re.compile(r"\b(?:also|only|just|even|still|no|none|neither|nor)\b", re.IGNORECASE)
-"""With one of these in a sentence, it would be unclear what a negation denies."""
+"""Words that make the scope of a negation ambiguous; sentences with one are not negated."""
 MUTUAL = frozenset(
     ["met", "meet", "meets", "married", "marry", "faced", "face", "faces", "played", "play", "plays", "is",
      "was",     "are", "were", "joined", "drew", "equals", "resembles", "fought"]
 )  # fmt: skip
-"""Verbs that may stay true with their roles exchanged."""
+"""Verbs for which exchanging subject and object may keep the sentence true."""
 PRONOUNS = ("PRP", "PRP$", "WP", "WDT", "DT", "EX")
 MANY = ("NNS", "NNPS")
 
 
 def negation(case: Case, rng: random.Random) -> Edited | None:
-    """Negate a sentence, or take its negation away."""
+    """Negate a sentence, or remove its negation."""
     sentence = case.sentence
-    if sentence.root is None or re.search(
-        r"\b(?:also|only|just|even|still|no|none|neither|nor)\b", sentence.text, re.IGNORECASE
-    ):
-        return None  # of which it would be unclear what is denied
+    if sentence.root is None or UNCLEAR.search(sentence.text):
+        return None
     negated = [word for word in sentence.words if word.dep == "neg" and word.text.lower() != "no"]
     if negated:
         return Edited(_affirmed(sentence, rng.choice(negated)), opposite=True)
@@ -70,7 +67,7 @@ def _denied(verb: Word) -> str:
 
 
 def _affirmed(sentence: Sentence, negation: Word) -> str:
-    """Return a sentence without a negation and the space before it; "n't" is undone with its verb."""
+    """Return a sentence without a negation; contracted verbs are restored ("can't" → "can")."""
     before = sentence.text[: negation.start].rstrip()
     for stem, whole in JOINED.items():
         if negation.text.lower() in ("n't", "n’t") and re.search(rf"\b{stem}$", before):
@@ -80,7 +77,7 @@ def _affirmed(sentence: Sentence, negation: Word) -> str:
 
 
 def splice(case: Case, rng: random.Random) -> Edited | None:
-    """Put the subject of another sentence of the document before what is said about this one's."""
+    """Replace the subject with that of another sentence of the document."""
     own = subject(case.sentence)
     if own is None:
         return None
@@ -97,7 +94,7 @@ def splice(case: Case, rng: random.Random) -> Edited | None:
 
 
 def subject(sentence: Sentence) -> Word | None:
-    """Return the word at the head of a subject that opens the sentence, or None if there is none."""
+    """Return the head of a sentence-initial subject, or None if there is none."""
     if sentence.root is None:
         return None
     found = [
@@ -111,12 +108,12 @@ def subject(sentence: Sentence) -> Word | None:
 
 
 def _exchangeable(one: Sentence, own: Word, two: Sentence, other: Word, document: Document) -> bool:
-    """Whether two subjects agree in number and name two things."""
+    """Return whether two subjects agree in number and refer to different things."""
     if (own.tag in MANY) != (other.tag in MANY) or two.text == one.text:
         return False
     texts = [one.text[slice(*one.placed(own))], two.text[slice(*two.placed(other))]]
     if any(re.search(r"\b[A-Z]{2,5}\b", text) for text in texts):
-        return False  # an acronym of the other, perhaps
+        return False  # possibly an acronym of the other
     stems = content(texts[0]), content(texts[1])
     if not all(stems) or not stems[1].isdisjoint(one.stems) or stems[0] & stems[1]:
         return False
@@ -124,18 +121,18 @@ def _exchangeable(one: Sentence, own: Word, two: Sentence, other: Word, document
 
 
 def _names(sentence: Sentence, word: Word) -> set[str]:
-    """Return the kinds of names in a subject that opens the sentence."""
+    """Return the entity types in a sentence-initial subject."""
     _, last = sentence.placed(word)
     return {part.group for part in sentence.parts if part.end <= last and part.named}
 
 
 def roles(case: Case, rng: random.Random) -> Edited | None:
-    """Exchange who did it and whom it was done to."""
+    """Exchange agent and patient."""
     sentence = case.sentence
     doer = subject(sentence)
     if doer is None or sentence.root is None or sentence.words[sentence.root].text.lower() in MUTUAL:
         return None
-    # Whole phrases only: what depends on a word moves with it.
+    # Exchange whole phrases, so that dependents move with their head.
     parts = {(part.start, part.end): part for part in sentence.parts if not part.group.startswith(_NO_ROLE)}
     one = parts.get(sentence.placed(doer))
     objects = [word for word in sentence.words if _is_object(sentence, word) and word.tag not in PRONOUNS]
@@ -153,7 +150,7 @@ _NO_ROLE = ("DATE", *NUMBERS)
 
 
 def _is_object(sentence: Sentence, word: Word) -> bool:
-    """Whether a word is what the main verb acts on: its object, or the agent of a passive."""
+    """Return whether a word is the direct object of the main verb, or the agent of a passive."""
     if word.head == sentence.root and word.dep == "dobj":
         return True
     head = sentence.words[word.head]
@@ -165,7 +162,7 @@ def _capital(text: str, sentence: Sentence) -> str:
 
 
 def reduced(case: Case, rng: random.Random) -> Edited | None:
-    """Leave out a parenthesis, an apposition, a relative clause between commas, or an opening phrase."""
+    """Delete a parenthesis, apposition, relative clause between commas, or sentence-initial phrase."""
     sentence = case.sentence
     places = [*_asides(sentence.words, sentence.text), *_opening(sentence.words)]
     if not places or sentence.root is None:
@@ -179,7 +176,7 @@ def reduced(case: Case, rng: random.Random) -> Edited | None:
 
 
 def _asides(words: Sequence[Word], text: str) -> list[tuple[int, int]]:
-    """Find what stands between two commas, or in brackets, and only adds to the word before it."""
+    """Find parentheses, and appositions and relative clauses between commas."""
     found = [place.span() for place in re.finditer(r" ?\([^()]*\)(?= ?[\w,.])", text)]
     for word in words:
         if word.dep in ("appos", "relcl") and word.first > 0 and word.last + 1 < len(words):
@@ -190,7 +187,7 @@ def _asides(words: Sequence[Word], text: str) -> list[tuple[int, int]]:
 
 
 def _opening(words: Sequence[Word]) -> list[tuple[int, int]]:
-    """Find a phrase of time or place that opens the sentence and ends with a comma."""
+    """Find a sentence-initial phrase of time or place that ends with a comma."""
     first = words[0]
     if first.dep != "prep" or first.text.lower() not in (
         "in",

@@ -1,4 +1,4 @@
-"""Synthetic pairs for the entailment model, from documents and what was written about them."""
+"""Make synthetic pairs for the entailment model from documents and their summaries."""
 
 import random
 from collections import Counter
@@ -21,19 +21,19 @@ from gistmeter.training.recipes.entailment.rows import Labelled
 from gistmeter.training.texts import TextPair, read_pairs
 
 AT_ONCE = 48
-"""Documents that are parsed together."""
+"""Documents parsed per call."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyntheticData:
-    """The `data.synthetic` part of a recipe, `sets` aside.
+    """The `data.synthetic` table of a recipe, except `sets`.
 
     Args:
-        rows: Of each kind, to learn from.
-        other_rows: Kind → rows instead of that; 0 leaves a kind out.
-        held_out: Rows of each kind to validate on.
-        filler: Makes the kind `filler`, for example `gistmeter/fill`; without one the kind is left out.
-        seed: Of all draws.
+        rows: Training rows of each kind.
+        other_rows: Kind → number of training rows instead of `rows`; 0 disables a kind.
+        held_out: Validation rows of each kind.
+        filler: Model that makes the kind `filler`, for example `gistmeter/fill`; empty disables the kind.
+        seed: Seed of all draws.
     """
 
     rows: int = 300
@@ -49,10 +49,10 @@ class SyntheticData:
         for kind in self.other_rows:
             if kind not in KINDS:
                 known = ", ".join(KINDS)
-                raise UsageError(f"data.synthetic.other_rows: no kind {kind!r}; there are: {known}")
+                raise UsageError(f"data.synthetic.other_rows: unknown kind {kind!r}; choose from: {known}")
 
     def wanted(self, rows: int, other_rows: Mapping[str, int]) -> dict[str, int]:
-        """Return the rows of each kind."""
+        """Return the number of rows of each enabled kind."""
         kinds = [kind for kind in KINDS if kind != FILLED or self.filler]
         return {kind: other_rows.get(kind, rows) for kind in kinds}
 
@@ -60,19 +60,19 @@ class SyntheticData:
 def read_synthetic(
     folder: Path, given: Mapping[str, Any], *, parts: int
 ) -> tuple[list[Labelled], list[Labelled]]:
-    """Make synthetic pairs as a recipe asks for them; no document is on both sides.
+    """Make the synthetic pairs of a recipe; training and validation share no document.
 
     Args:
-        folder: Where the files are.
-        given: `sets`, as `read_pairs` takes them, and what `SyntheticData` says.
-        parts: One part in so many of the documents is held out.
+        folder: Data folder.
+        given: The recipe's `data.synthetic` table: `sets` (see `read_pairs`) and the `SyntheticData` options.
+        parts: Hold out one in `parts` documents.
 
     Returns:
-        Pairs to learn from, and pairs to validate on.
+        Training pairs and validation pairs.
 
     Raises:
         UsageError: If an option is unknown or out of range.
-        DataError: If a file is missing, or offers no pair of a kind that is asked for.
+        DataError: If a file is missing, or the texts allow no pair of a requested kind.
         ModelError: If the pipeline or the filler is missing.
     """
     single = {name: value for name, value in given.items() if name not in ("sets", "other_rows")}
@@ -99,17 +99,17 @@ def make_rows(
     filler: Filler | None = None,
     seed: int = 1,
 ) -> list[Labelled]:
-    """Make pairs of each kind, at most one of a kind from a pair of texts, until there are enough.
+    """Make synthetic pairs, at most one of each kind per document, until the wanted numbers are reached.
 
     Args:
-        pairs: Documents and what was written about them.
-        wanted: Kind → rows.
-        pipeline: English, with entities, tags and dependencies.
-        filler: Makes the kind `filler`.
-        seed: Of all draws.
+        pairs: Documents with their summaries or simplifications.
+        wanted: Kind → number of rows.
+        pipeline: English pipeline with entities, tags and dependencies.
+        filler: Filler that makes the kind `filler`.
+        seed: Seed of all draws.
 
     Raises:
-        DataError: If the texts offer no row of a kind that is asked for.
+        DataError: If the texts allow no pair of a requested kind.
     """
     rng = random.Random(seed)
     order = rng.sample(pairs, len(pairs))
@@ -132,13 +132,13 @@ def make_rows(
                 made.append(row)
     if none := [kind for kind, rows in wanted.items() if rows and not counts[kind]]:
         raise DataError(
-            f"the texts offer no synthetic pair of the kind {none[0]}: give more, or set its rows to 0"
+            f"the texts allow no synthetic pair of the kind {none[0]}; add texts, or set its rows to 0"
         )
     return made
 
 
 def _others(documents: Sequence[Document], rng: random.Random) -> list[Document]:
-    """Return another document for each: one of those that are lower-cased as it is, if there is one."""
+    """Return another document for each, with the same casing if possible."""
     found = []
     for document in documents:
         rest = [other for other in documents if other.source != document.source] or [document]

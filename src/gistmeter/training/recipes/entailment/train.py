@@ -1,6 +1,5 @@
-"""Teach an encoder to tell whether a premise entails a hypothesis."""
+"""Train an encoder to classify whether a premise entails a hypothesis."""
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from gistmeter.models.files.adapters import restore_tuned
 from gistmeter.models.files.load import find_model
 from gistmeter.models.run.batching import mask, pad
 from gistmeter.models.run.types import Tokenizer
-from gistmeter.training.batches import Batches
+from gistmeter.training.batches import LengthBatches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
@@ -23,20 +22,20 @@ from gistmeter.training.recipes.entailment.rows import CLASSES, Labelled, eviden
 from gistmeter.training.recipes.entailment.synthetic import read_synthetic
 
 AT_ONCE = 16
-"""Pairs of a validation batch."""
+"""Pairs per validation batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class EntailData:
-    """The `data` part of a recipe, `folder`, `sets` and `synthetic` aside.
+    """The `data` table of a recipe, except `folder`, `sets` and `synthetic`.
 
     Args:
-        parts: One part in so many of the premises is held out for validation.
-        batch: Pairs of a step.
-        pool: So many batches are drawn together and sorted by length, which saves padding.
-        window: Most tokens of a pair; a longer one loses the tail of its premise.
-        sentences: Most sentences of a premise; of longer ones, those that share most words with the
-            hypothesis are kept.
+        parts: Hold out one in `parts` premises for validation.
+        batch: Pairs per step.
+        pool: Batches per pool of pairs sorted by length; see `LengthBatches`.
+        window: Maximum number of tokens per pair; the longer side of a longer pair is truncated at its end.
+        sentences: Maximum number of sentences of a premise; from longer premises, the sentences with the
+            highest overlap with the hypothesis are kept.
     """
 
     parts: int = 20
@@ -53,7 +52,7 @@ class EntailData:
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A labelled pair as the model reads it."""
+    """A tokenized labeled pair."""
 
     ids: tuple[int, ...]
     allowed: tuple[int, ...]
@@ -61,18 +60,18 @@ class Encoded:
 
 
 class EntailTask:
-    """Cross-entropy over three classes; a binary label counts the probability of all classes it allows.
+    """Three-class cross-entropy; for binary labels, the probabilities of the allowed classes are summed.
 
     Args:
-        model: A classifier of sequences with one output a class.
-        padding: The tokenizer's padding id.
-        training: To learn from.
-        validation: To measure with.
-        data: See `EntailData`.
-        seed: Of the order of pairs.
+        model: Sequence classifier with one output per class.
+        padding: Padding id of the tokenizer.
+        training: Training pairs.
+        validation: Validation pairs.
+        data: Batch options.
+        seed: Seed of the order of pairs.
 
     Raises:
-        DataError: If one of the two is empty.
+        DataError: If there are no training pairs or no validation pairs.
     """
 
     def __init__(
@@ -86,31 +85,23 @@ class EntailTask:
         seed: int,
     ) -> None:
         if not training or not validation:
-            raise DataError("too few labelled pairs: some are needed to learn from, and some to hold out")
-        self.model, self.padding, self.data, self.seed = model, padding, data, seed
+            raise DataError("no labeled pairs for training, or none held out; add rows to data.sets")
+        self.model, self.padding = model, padding
         self.training = training
         self.validation = sorted(validation, key=lambda pair: len(pair.ids))
-        self.pools = Batches(len(training), data.batch * data.pool, seed)
+        lengths = [len(pair.ids) for pair in training]
+        self.batches = LengthBatches(lengths, data.batch, data.pool, seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
-        """All updates and the head, at one learning rate."""
+        """Return the low-rank updates and the head, in one group."""
         return [{"params": trainable_weights(self.model)}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Return the mean loss of a batch."""
-        return self._loss([self.training[at] for at in self.rows_of(step)]).mean()
-
-    def rows_of(self, step: int) -> list[int]:
-        """Return the numbers of a step's pairs: one part of a pool sorted by length."""
-        number, part = divmod(step, self.data.pool)
-        rows = sorted(self.pools.rows_of(number), key=lambda at: len(self.training[at].ids))
-        order = list(range(self.data.pool))
-        random.Random(f"{self.seed}/{number}").shuffle(order)
-        first, last = (len(rows) * at // self.data.pool for at in (order[part], order[part] + 1))
-        return rows[first:last] or rows
+        return self._loss([self.training[at] for at in self.batches.rows_of(step)]).mean()
 
     def validate(self) -> dict[str, float]:
-        """Return the loss, and the accuracy of each data set (binary where its labels are)."""
+        """Return the loss, the accuracy of each data set (binary if its labels are), and their mean."""
         losses: list[float] = []
         right: dict[str, list[float]] = {}
         for at in range(0, len(self.validation), AT_ONCE):
@@ -135,7 +126,7 @@ class EntailTask:
 
 
 def class_loss(logits: torch.Tensor, pairs: Sequence[Encoded]) -> torch.Tensor:
-    """Return −log of the probability of the allowed classes, shape (pairs,)."""
+    """Return −log of the summed probability of the allowed classes, shape (pairs,)."""
     allowed = torch.full_like(logits, -torch.inf)
     for row, pair in enumerate(pairs):
         allowed[row, list(pair.allowed)] = 0.0
@@ -150,7 +141,7 @@ def _is_right(probabilities: Sequence[float], allowed: Sequence[int]) -> bool:
 
 
 def encode_pairs(pairs: Sequence[Labelled], tokenizer: Tokenizer, data: EntailData) -> list[Encoded]:
-    """Tokenize labelled pairs; of long premises, keep the sentences closest to the hypothesis."""
+    """Tokenize labeled pairs; long premises are reduced to the sentences closest to the hypothesis."""
     texts = [(evidence(p.premise, p.hypothesis, most=data.sentences), p.hypothesis) for p in pairs]
     backend = tokenizer.backend_tokenizer
     backend.no_padding()
@@ -161,20 +152,20 @@ def encode_pairs(pairs: Sequence[Labelled], tokenizer: Tokenizer, data: EntailDa
 
 
 def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
-    """Train an entailment model by a recipe and save it.
+    """Train the entailment model of a recipe and save it.
 
     Args:
-        recipe: As `recipes/entail-base.toml`.
-        data: Folder of the files.
-        output: Folder of the training; the model goes into `model` there.
+        recipe: Recipe such as `recipes/entail-base.toml`.
+        data: Data folder.
+        output: Output folder; the model is saved in its subfolder `model`.
         progress: Whether to show progress.
 
     Returns:
-        The figures of the validation at which the weights were kept.
+        The metrics of the validation whose weights were kept.
 
     Raises:
         UsageError: If the recipe is invalid.
-        DataError: If a data file is missing or has no fitting row.
+        DataError: If a data file is missing or has no matching row.
         ModelError: If the base model is missing or cannot be loaded.
     """
     check_keys(recipe.model, ("base", "rank", "start"), recipe.name)
@@ -184,7 +175,10 @@ def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool
     options = options_from(EntailData, given)
     base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
     plan = AdapterPlan("AutoModelForSequenceClassification", int(recipe.model.get("rank", 16)), CLASSES)
-    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}  # less than one epoch
+    dropout = {
+        "hidden_dropout_prob": 0.0,
+        "attention_probs_dropout_prob": 0.0,
+    }  # under one epoch: no overfitting
     model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
     if "start" in recipe.model:
         restore_tuned(model, find_model(str(recipe.model["start"])))
