@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gistmeter.core.errors import BadRow, DataError
-from gistmeter.io.formats import format_of, read_records, reason
+from gistmeter.io.files import reason
+from gistmeter.io.formats import format_of, read_records
 
 FILE = "file"
 OPTIONAL_SYSTEM = ""

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from gistmeter.core.errors import DataError
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
-from gistmeter.io.files import is_stream
-from gistmeter.io.formats import check_input, reason
+from gistmeter.io.files import is_stream, reason
+from gistmeter.io.formats import check_input
 from gistmeter.io.tables import kind_of, read_output
 
 NOT_THERE = "the file has no score by this metric"

@@ -142,4 +142,4 @@ def _reaching(url: str, work: Callable[[], T]) -> T:
     except FileNotFoundError:
         raise DataError(f"{url} does not exist; check the path") from None
     except Exception as error:  # every storage raises errors of its own
-        raise DataError(f"cannot use {url}: {files.said(error)}") from error
+        raise DataError(f"cannot use {url}: {files.reason(error)}") from error

@@ -160,5 +160,5 @@ def test_what_cannot_be_trained(tiny_t5: Path, tmp_path: Path) -> None:
     with pytest.raises(BadModel, match="cannot be trained on blanks"):
         trainable_filler(Listed())
     write(tmp_path / "pairs.jsonl", [{"source": "one", "candidate": "one"}])
-    with pytest.raises(DataError, match="no .*document"):
+    with pytest.raises(DataError, match=r"no .*document"):
         train_filler(recipe, tmp_path, tmp_path, progress=False)

@@ -6,8 +6,9 @@ from typing import Literal
 import numpy as np
 
 from gistmeter.bench.stats.pair_tests import Signs, draw_signs
-from gistmeter.bench.stats.resampling import ROUNDING, Floats
+from gistmeter.bench.stats.resampling import Floats
 from gistmeter.core.bootstrap import DRAWN_AT_ONCE
+from gistmeter.core.correlation import ROUNDING
 
 EXCHANGES = 10_000
 Tail = Literal["both", "less"]

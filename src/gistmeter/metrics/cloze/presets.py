@@ -31,8 +31,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build ClozE.
 
     Args:
-        preset: `mini` (the filler that ships, `criterion=soft`), `base` (MPNet-base with the adapter that
-            ships, `criterion=soft`), or `paper` (the authors' RoBERTa from the Hub).
+        preset: `mini` (the filler that ships, `criterion=soft`), or `paper` (the authors' RoBERTa from
+            the Hub).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `ClozeOptions` and `BuildOptions`.

@@ -35,9 +35,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """Build MaskEval.
 
     Args:
-        preset: `mini` (the filler that ships, up to 16 words per sequence), `base` (MPNet-base with the
-            adapter that ships, up to 16 words per sequence), or `paper` (pretrained T5-base from the Hub; the
-            paper fine-tunes it).
+        preset: `mini` (the filler that ships, up to 16 words per sequence), or `paper` (pretrained T5-base
+            from the Hub; the paper fine-tunes it).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `MaskEvalOptions`.
