@@ -1,7 +1,7 @@
 """Tiny random models in the formats of the real ones; made in a second, the same on every machine."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -107,11 +107,11 @@ def save_roberta(folder: Path) -> Path:
     return folder
 
 
-def save_cross_encoder(folder: Path) -> Path:
+def save_cross_encoder(folder: Path, labels: Sequence[str] = ("similar",)) -> Path:
     """Save a tiny random BERT cross-encoder with its tokenizer."""
     tokenizer = wordpiece()
     torch.manual_seed(SEED)
-    config = BertConfig(vocab_size=len(tokenizer), **SIZE, id2label={0: "similar"})
+    config = BertConfig(vocab_size=len(tokenizer), **SIZE, id2label=dict(enumerate(labels)))
     BertForSequenceClassification(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -247,12 +247,12 @@ def test_what_a_library_raises_about_a_file_is_one_line(capsys: pytest.CaptureFi
     from gistmeter.app.ends import ended
 
     assert ended(PermissionError(13, "Permission denied", "cache.bin")) == 3
-    assert ended(OSError(28, "No space left on device")) == 1
+    assert ended(OSError(5, "Input/output error")) == 1
     assert ended(RuntimeError("two\nlines")) == 1
     assert ended(GistmeterError("\x1b[2Jcleared")) == 1
     assert capsys.readouterr().err.splitlines() == [
         "gistmeter: cannot use cache.bin: Permission denied",
-        "gistmeter: No space left on device (run again with --debug to see where)",
+        "gistmeter: Input/output error (run again with --debug to see where)",
         "gistmeter: RuntimeError: two (run again with --debug to see where)",
         "gistmeter: \ufffd[2Jcleared",
     ]

@@ -52,7 +52,7 @@ def test_train_go_on_and_score(recipe: str, tmp_path: Path, capsys: pytest.Captu
     assert list(measured) == ["step", "loss", "exact"]
     assert printed.out.splitlines()[0].split() == ["measured", "value"]
     assert f"{measured['loss']:.4g}" in printed.out
-    assert "everything is in out/mine" in printed.err
+    assert "results are in out/mine" in printed.err
     assert (out / "history.png").read_bytes().startswith(b"\x89PNG")
     assert len(json.loads((out / "history.json").read_text())["validations"]) == 3
     assert main(["train", recipe, "--quiet"]) == 0
@@ -79,7 +79,7 @@ def test_ctrl_c_and_on(
 
         patch.setattr(QueryTask, "queries", stop)
         assert main(["train", recipe, "--quiet"]) == 130
-    assert "stopped; run the same command again from what out/mine holds" in capsys.readouterr().err
+    assert "to resume from out/mine, run the same command again" in capsys.readouterr().err
     assert main(["train", recipe, "--quiet"]) == 0
 
 
@@ -88,9 +88,7 @@ def test_without_matplotlib(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert main(["train", recipe, "--steps", "1"]) == 0
-    assert (
-        "no picture of the curves: matplotlib is not installed; run: pip install" in capsys.readouterr().err
-    )
+    assert "plots: matplotlib is not installed; run: pip install" in capsys.readouterr().err
     assert not Path("out/mine/history.png").exists()
 
 

@@ -125,7 +125,7 @@ def test_a_damaged_file_is_set_aside_with_a_note(damage: str, tmp_path: Path) ->
     )
     assert len(again.seen) == len(EXAMPLES)
     assert (tmp_path / f"{caches.NAME}.damaged-1").read_bytes()[100:] == damaged[100:]
-    assert len(said) == 1 and "set aside as scores.sqlite.damaged-1, begun anew" in said[0]
+    assert len(said) == 1 and "renamed to scores.sqlite.damaged-1, started a new one" in said[0]
     assert Kept(Noting(fails_at=0), ScoreCache(tmp_path)).score(EXAMPLES)
 
 

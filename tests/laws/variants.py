@@ -8,11 +8,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import pytest
+
 from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
+from gistmeter.metrics.speed import presets
 from gistmeter.models.run.runtime import Runtime
 from tests.tiny_frequencies import save_tables
+from tests.tiny_models import save_cross_encoder
 from tests.tiny_spacy import tiny_pipeline
 
 # Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter.
@@ -32,6 +36,10 @@ def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object)
         options = {"pipeline": pipeline_folder(), **options}
     if name == "simplicity":
         options = {"frequencies": tables_folder(), **options}
+    if options.get("task") == "nli":
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(presets, "RETRIEVER", str(model))
+            return catalog.build(name, model=nli_folder(), runtime=runtime, options=options)
     return catalog.build(name, model=str(model), runtime=runtime, options=options)
 
 
@@ -49,6 +57,15 @@ def pipeline_folder() -> str:
     folder = tempfile.mkdtemp(prefix="gistmeter-pipeline-")
     atexit.register(shutil.rmtree, folder)
     tiny_pipeline().to_disk(folder)
+    return folder
+
+
+@cache
+def nli_folder() -> str:
+    """Return a folder with a tiny model of natural language inference; it goes with the process."""
+    folder = tempfile.mkdtemp(prefix="gistmeter-nli-")
+    atexit.register(shutil.rmtree, folder)
+    save_cross_encoder(Path(folder), labels=("entailment", "neutral", "contradiction"))
     return folder
 
 
@@ -73,7 +90,11 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
 
 
 # What an option needs beside it to decide anything.
-BESIDE: dict[tuple[str, str], dict[str, object]] = {("maskeval", "spacing"): {"masks_per_pass": 3}}
+BESIDE: dict[tuple[str, str], dict[str, object]] = {
+    ("maskeval", "spacing"): {"masks_per_pass": 3},
+    ("cloze", "prior"): {"criterion": "soft"},
+    ("speed", "task"): {"mode": "cross", "against": "source"},
+}
 # Texts that name a file, a model or a language; what each may be, the metric's own tests say.
 NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer"}
 

@@ -134,7 +134,7 @@ def test_the_command_fetches_and_lists(
     monkeypatch.setattr(data, "default_folder", lambda: tmp_path / "cache")
     assert main(["data"]) == 0
     listed = capsys.readouterr().out
-    assert "to fetch" in listed and "by hand" in listed and "MUSS, French" in listed
+    assert "not fetched" in listed and "manual" in listed and "MUSS, French" in listed
     assert main(["data", "fetch", "votes"]) == 0
     said = capsys.readouterr()
     assert said.out == f"votes: 1 rows in {tmp_path / 'cache' / 'votes.jsonl.gz'}\n"
