@@ -76,8 +76,8 @@ def test_a_metric_with_a_model_takes_the_words_of_the_command_line(tiny_bert: Pa
     ("call", "said"),
     [
         (lambda: gm.load("clozee"), "no metric 'clozee' (did you mean 'cloze'?"),
-        (lambda: gm.load("rouge", vale="x"), "no option 'vale' here (did you mean 'value'?"),
-        (lambda: gm.load("rouge", devise="cpu"), "no option 'devise' here (did you mean 'device'?"),
+        (lambda: gm.load("rouge", vale="x"), "no option 'vale' (did you mean 'value'?"),
+        (lambda: gm.load("rouge", devise="cpu"), "no option 'devise' (did you mean 'device'?"),
         (lambda: gm.load("rouge", options=3), "options must be a dict or an options object"),
         (lambda: gm.load("rouge", dtype="fp8"), "dtype 'fp8': choose one of fp32, bf16, int8"),  # type: ignore[arg-type]
         (
@@ -92,11 +92,11 @@ def test_a_metric_with_a_model_takes_the_words_of_the_command_line(tiny_bert: Pa
         (lambda: gm.score("rouge", ROWS, sources=["S."]), "or sources; not both"),
         (
             lambda: gm.score("rouge", candidates="A."),
-            "candidates must be a list with one entry a row",
+            "candidates must be a list with one entry per row",
         ),
         (lambda: gm.score("rouge", gm.Example("1", "A.")), "rows must be a list of dicts or Examples"),
         (lambda: gm.score("rouge", 7), "rows must be a list of dicts or Examples"),
-        (lambda: gm.score(Rouge(), ROWS, device="cpu"), "device: for metrics given by name"),
+        (lambda: gm.score(Rouge(), ROWS, device="cpu"), "device: only for metrics given by name"),
         (lambda: gm.score([Rouge], ROWS), "a metric must be a name, a spec or a loaded metric"),  # type: ignore[list-item]
         (lambda: gm.score("rouge", ROWS, fields={"candidat": "x"}), "no field 'candidat' (did you mean"),
         (lambda: gm.score("rouge", ROWS, dimension="fluency"), "only maskeval and sumqe take a dimension"),
@@ -133,7 +133,7 @@ def test_columns_of_different_lengths_are_refused() -> None:
 def test_a_column_that_looks_like_a_field_is_noted(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, logger="gistmeter"):
         gm.score("novelty", [{"candidate": "A.", "source": "B.", "sytem": "x", "colour": "red"}])
-    assert caplog.messages == ["column 'sytem' is not read (did you mean 'system'?)"]
+    assert caplog.messages == ["column 'sytem' is ignored (did you mean 'system'?)"]
 
 
 @pytest.mark.parametrize("missing", [None, math.nan, ""])
@@ -281,7 +281,7 @@ def test_notes_go_through_logging(
     rows = tmp_path / "rows.jsonl"
     rows.write_text(json.dumps(ROWS[0]) + "\nnot json\n")
     assert main(["score", "rouge", "-i", str(rows)]) == 3
-    assert "1 of 2 rows could not be read" in capsys.readouterr().err
+    assert "1 of 2 rows are unreadable" in capsys.readouterr().err
     assert [record.name for record in caplog.records] == ["gistmeter"]
     assert main(["score", "rouge", "-i", str(rows), "--quiet"]) == 3
     assert capsys.readouterr().err == ""

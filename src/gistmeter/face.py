@@ -198,7 +198,7 @@ def write_html(
     >>> report = Report.of({}, [Example("1", "A cat.")])
     >>> write_html(report, "missing/report.html")
     Traceback (most recent call last):
-    gistmeter.core.errors.DataError: cannot write missing/report.html: make the folder missing first
+    gistmeter.core.errors.DataError: cannot write missing/report.html: there is no folder missing; create it first
     """
     from gistmeter.io.files import check_output, write_whole
     from gistmeter.report.html.page import page

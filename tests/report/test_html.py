@@ -199,7 +199,7 @@ def test_write_html_writes_the_page(tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text("utf-8")
     assert Parsed(text).inside["title"][0] == "Mine & yours"
     assert text == page(report.view, title="Mine & yours")
-    with pytest.raises(DataError, match="make the folder"):
+    with pytest.raises(DataError, match="there is no folder"):
         gm.write_html(report, tmp_path / "missing" / "report.html")
 
 

@@ -513,7 +513,7 @@ def test_options_out_of_range(wrong: dict[str, float]) -> None:
 
 
 def test_a_pipeline_without_noun_chunks_is_refused_at_once() -> None:
-    with pytest.raises(BadModel, match="selection=entity_first"):
+    with pytest.raises(BadModel, match="another selection than entity_first"):
         Cloze(Listed(), ruler("Oslo"))
 
 

@@ -69,10 +69,10 @@ def test_counting_needs_words_and_leaves_rare_ones_out() -> None:
 
 def test_subwords_sum_the_counts_of_the_words_that_hold_them(tiny_bert: Path) -> None:
     tokenizer: Any = AutoTokenizer.from_pretrained(tiny_bert)
-    counts = {"ferryryry": 3, "ferry": 5, "harbourry": 2}
-    assert tokenizer.tokenize(" ".join(counts)) == ["ferry", "##ry", "##ry", "ferry", "harbour", "##ry"]
+    counts = {"ferryrr": 3, "ferry": 5, "harbourr": 2}
+    assert tokenizer.tokenize(" ".join(counts)) == ["ferry", "##r", "##r", "ferry", "harbour", "##r"]
     units = count_units(counts, "subword", tokenizer)
-    assert units == {("ferry", False): 8, ("ry", True): 5, ("harbour", False): 2}, "twice in a word is once"
+    assert units == {("ferry", False): 8, ("r", True): 5, ("harbour", False): 2}, "twice in a word is once"
     assert count_units(counts, "word", tokenizer) == {(word, False): n for word, n in counts.items()}
 
 

@@ -188,9 +188,9 @@ def test_official_holds_the_last_rows_out(tmp_path: Path, tiny_bert: Path) -> No
         ({"data": {"folds": "1"}}, "folds=1"),
         ({"data": {"preset": "paper"}}, "choose one of clean, official"),
         ({"data": {"parts": 1}}, "set parts to at least 2"),
-        ({"data": {"weight": 1}}, "no 'weight' here"),
-        ({"model": {"heads": 5}}, "no 'heads' here"),
-        ({"model": {"qualities": "focus"}}, "no 'qualities' here"),
+        ({"data": {"weight": 1}}, "unknown key 'weight'"),
+        ({"model": {"heads": 5}}, "unknown key 'heads'"),
+        ({"model": {"qualities": "focus"}}, "unknown key 'qualities'"),
         ({"data": {"sets": []}}, r"add \[\[data.sets\]\]"),
     ],
 )

@@ -168,13 +168,14 @@ def test_maskeval_with_learned_weights(folders: dict[str, Path], name: str) -> N
 def test_word_weights_are_the_sums_of_their_sub_words(folders: dict[str, Path]) -> None:
     metric = build("paper", str(folders["t5"]), RUNTIME, {"dimension": "relevance"})
     assert isinstance(metric.weighting, Learned)
-    [(ours, theirs)] = metric._cut([EXAMPLE])
+    example = Example("1", "The ferryboats left at noon.", SOURCE)  # a word of several sub-words
+    [(ours, theirs)] = metric._cut([example])
     logits = metric.weighting.weigher.logits([(ours.ids, theirs.ids)])[0][0].astype(np.float64)
     softmax = np.exp(logits) / np.exp(logits).sum()
     by_hand = [softmax[word.first : word.last + 1].sum() for word in ours.words]
     assert sum(len(word.tokens) for word in ours.words) == len(ours.ids)
     assert any(len(word.tokens) > 1 for word in ours.words), "the test would see little"
-    spans = [span for span in metric.score([EXAMPLE])[0].spans if span.side == "candidate"]
+    spans = [span for span in metric.score([example])[0].spans if span.side == "candidate"]
     assert [span.weight for span in spans] == pytest.approx(by_hand, abs=1e-6)
 
 

@@ -98,7 +98,7 @@ def test_fetching_copies_what_is_pinned_and_nothing_else(
     (origin / "README.md").write_text("A card.")
     assert main(["models", "fetch", "base", "--from", str(origin)]) == 0
     folder = home / MPNET.name
-    assert capsys.readouterr().out == f"all-mpnet-base-v2: fetched, {folder}\n"
+    assert capsys.readouterr().out == f"all-mpnet-base-v2: fetched to {folder}\n"
     found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert found == PINNED["mpnet"].files.keys()
     assert left(home) == [MPNET.name]
@@ -133,7 +133,7 @@ def flip(path: Path) -> None:
     "name", ["model.safetensors", "tokenizer.json", "config.json", "1_Pooling/config.json"]
 )
 def test_one_changed_bit_is_noticed(name: str, fetched: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert find_model("mpnet").folder == fetched, "its checksums are now remembered"
+    assert find_model("mpnet").folder == fetched to "its checksums are now remembered"
     flip(fetched / name)
     with pytest.raises(BadModel, match=rf"{name} differs from the published file; delete .* run: {FETCH}"):
         find_model("mpnet")

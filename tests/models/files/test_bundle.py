@@ -320,7 +320,7 @@ def test_what_ships_is_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "verify"]) == 0
     assert main(["models", "list"]) == 0
     printed = capsys.readouterr().out
-    assert all(printed.count(f"gistmeter/{model.name}") == 2 for model in entries())
+    assert all(len(re.findall(rf"gistmeter/{model.name}\b", printed)) == 2 for model in entries())
 
 
 def test_every_model_that_ships_says_where_it_comes_from() -> None:

@@ -10,9 +10,9 @@ from gistmeter.metrics.speed.similarity import Block, Similarity
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 
-SINGLE = 3
+SINGLE = 2
 """Number of most similar source sentences that serve as single-sentence premises."""
-JOINED = (2, 5)
+JOINED = (5,)
 """Numbers of most similar source sentences that are joined, in source order, into one premise."""
 Columns = tuple[int, ...]
 

@@ -155,7 +155,7 @@ def other_number(text: str, rng: random.Random) -> str | None:
     """Return a text with one number changed, or None if it has no number that can be changed.
 
     >>> other_number("about 40 people", random.Random(1))
-    'about 25 people'
+    'about 24 people'
     """
     if found := re.search(r"\d+(?:,\d{3})*(?:\.\d+)?", text):
         return text[: found.start()] + _other_digits(found[0], rng) + text[found.end() :]
