@@ -41,7 +41,10 @@ class Case:
 
 JSONL, PACKED, FIGURES = "{folder}/out.jsonl", "{folder}/out.csv.gz", "{folder}/out.json"
 RESUME = ("--resume",)
-SUITE = ("reproduce", "summeval", "rouge", "chrf", "--data", "{data}", "-o", "{folder}", "--cache", "{folder}/kept")
+SUITE = (
+    *("reproduce", "summeval", "rouge", "chrf", "--data", "{data}"),
+    *("-o", "{folder}", "--cache", "{folder}/kept"),
+)
 CASES = (
     Case("score", ("score", "rouge", "chrf", "-i", "{data}", "-o", JSONL), RESUME, ("out.jsonl",)),
     Case("score .csv.gz", ("score", "rouge", "-i", "{data}", "-o", PACKED), RESUME, ("out.csv.gz",)),

@@ -196,9 +196,9 @@ def write_html(
 
     >>> from gistmeter.core.example import Example
     >>> report = Report.of({}, [Example("1", "A cat.")])
-    >>> write_html(report, "missing/report.html")
+    >>> write_html(report, "no/report.html")
     Traceback (most recent call last):
-    gistmeter.core.errors.DataError: cannot write missing/report.html: there is no folder missing; create it first
+    gistmeter.core.errors.DataError: cannot write no/report.html: there is no folder no; create it first
     """
     from gistmeter.io.files import check_output, write_whole
     from gistmeter.report.html.page import page

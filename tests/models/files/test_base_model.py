@@ -133,7 +133,7 @@ def flip(path: Path) -> None:
     "name", ["model.safetensors", "tokenizer.json", "config.json", "1_Pooling/config.json"]
 )
 def test_one_changed_bit_is_noticed(name: str, fetched: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert find_model("mpnet").folder == fetched to "its checksums are now remembered"
+    assert find_model("mpnet").folder == fetched, "its checksums are now remembered"
     flip(fetched / name)
     with pytest.raises(BadModel, match=rf"{name} differs from the published file; delete .* run: {FETCH}"):
         find_model("mpnet")

@@ -74,8 +74,10 @@ class Entailment:
 
 
 def _sets(cosines: NDArray[np.float32]) -> list[Columns]:
-    """Return single-sentence premises, then joined premises, without duplicates."""
-    order = np.argsort(-cosines, kind="stable").tolist()
+    """Return single sentences, then joined ones, without repeated sets."""
+    most = min(len(cosines), max(SINGLE, *JOINED))
+    top = np.argpartition(-cosines, most - 1)[:most] if most < len(cosines) else np.arange(most)
+    order = top[np.lexsort((top, -cosines[top]))].tolist()  # ties in the order of the text
     sets = [(column,) for column in order[:SINGLE]]
     sets += [tuple(order[:size]) for size in JOINED]
     return list(dict.fromkeys(sets))
@@ -93,7 +95,7 @@ def _view(
     total: NDArray[np.int64],
 ) -> Similarity:
     """Return the score matrix of one block, with the numbers of tokens read and given."""
-    matrix = np.full((len(block.candidate), len(block.other)), -1.0)
+    matrix = np.full((len(block.candidate), len(block.other)), -1.0, dtype=np.float32)
     ours = np.zeros((len(block.candidate), 2), dtype=np.int64)
     theirs = np.zeros((len(block.other), 2), dtype=np.int64)
     at = 0

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +17,8 @@ from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Logits, token_rows
 from gistmeter.models.run.tokens import window_of
-from gistmeter.models.run.types import Config, Encoding, Model, Tokenizer
+from gistmeter.models.run.types import Config, Model, Tokenizer
+from gistmeter.models.run.vocabulary import Ids, Vocabulary
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,6 +66,9 @@ class PairScorer:
         self.tokenizer = tokenizer
         self.window = window_of(model.base_model, tokenizer)
         self.typed = getattr(model.config, "type_vocab_size", 0) > 1
+        self.vocabulary = Vocabulary(tokenizer, identity)
+        self.format, self.segment = self.vocabulary.pair_format()
+        self.room = None if self.window is None else self.window - sum(map(len, self.format))
         example = token_rows(model.config.vocab_size, typed=self.typed)
         self.submodule = place(Logits(model), self.runtime, example, self._calibrate)
         self.identity = f"{identity}/cross/{self.window}/{self.runtime.precision}"
@@ -90,31 +93,33 @@ class PairScorer:
         If a pair exceeds the window of the model, its longer text is truncated at the end.
         """
         unique = list(dict.fromkeys(pairs))
-        whole = self._encode(unique, None)
-        cut = self._encode(unique, self.window)
-        items = [_Pair(tuple(e.ids), tuple(e.type_ids)) for e in cut]
-        results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
-        rows = [
-            (value, *_lengths(short), *_lengths(full))
-            for value, short, full in zip(results, cut, whole, strict=True)
+        texts = list(dict.fromkeys(text for pair in unique for text in pair))
+        tokens = {text: found.ids for text, found in zip(texts, self.vocabulary.tokenize(texts), strict=True)}
+        total = [(len(tokens[first]), len(tokens[second])) for first, second in unique]
+        kept = [longest_first(*lengths, self.room) for lengths in total]
+        items = [
+            self._item(tokens[first][:a], tokens[second][:b])
+            for (first, second), (a, b) in zip(unique, kept, strict=True)
         ]
-        by_pair = dict(zip(unique, rows, strict=True))
-        columns = np.array([by_pair[pair] for pair in pairs], dtype=np.float64).reshape(-1, 5)
-        lengths = columns[:, 1:].astype(np.int64)
-        return PairScores(columns[:, 0], lengths[:, :2], lengths[:, 2:])
+        results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
+        at = {pair: number for number, pair in enumerate(unique)}
+        rows = [at[pair] for pair in pairs]
+        return PairScores(
+            np.array(results, dtype=np.float64)[rows],
+            np.array(kept, dtype=np.int64).reshape(-1, 2)[rows],
+            np.array(total, dtype=np.int64).reshape(-1, 2)[rows],
+        )
 
     def _calibrate(self) -> None:
         for pair in calibration.pairs():
             self.score([pair])
 
-    def _encode(self, pairs: list[tuple[str, str]], window: int | None) -> list[Any]:
-        backend = self.tokenizer.backend_tokenizer
-        backend.no_padding()
-        backend.no_truncation()
-        if window is not None:
-            backend.enable_truncation(window, strategy="longest_first")
-        encodings: list[Any] = backend.encode_batch(pairs)
-        return encodings
+    def _item(self, first: Ids, second: Ids) -> _Pair:
+        """Add the special tokens of the input format for pairs."""
+        before, between, after = self.format
+        ids = (*before, *first, *between, *second, *after)
+        ours = len(before) + len(first) + len(between)
+        return _Pair(ids, (0,) * ours + (self.segment,) * (len(ids) - ours))
 
     def _forward(self, batch: list[_Pair]) -> list[float]:
         ids = [item.ids for item in batch]
@@ -130,10 +135,19 @@ class PairScorer:
         return found
 
 
-def _lengths(encoding: Encoding) -> tuple[int, int]:
-    """Return the number of tokens of each text of a pair, without special tokens."""
-    owners = encoding.sequence_ids
-    return owners.count(0), owners.count(1)
+def longest_first(first: int, second: int, room: int | None) -> tuple[int, int]:
+    """Return how many tokens of two texts are kept: the longer one loses its end until both fit.
+
+    The rule of the `tokenizers` library, whose own truncation of a pair needs memory that grows with the
+    product of both lengths.
+
+    >>> longest_first(3, 90, 50), longest_first(90, 80, 51), longest_first(3, 4, None)
+    ((3, 47), (26, 25), (3, 4))
+    """
+    if room is None or first + second <= room:
+        return first, second
+    short = min(first, second, room // 2)
+    return (room - short, short) if first > second else (short, room - short)
 
 
 def entailment_columns(config: Config, identity: str) -> tuple[int, int] | None:

@@ -92,12 +92,17 @@ class Vocabulary:
             return Joined(
                 before + first + after, (0,) * (len(before) + len(first) + len(after)), (len(before),)
             )
-        before, between, after = self._format("x", "x")
+        (before, between, after), segment = self.pair_format()
         ids = before + first + between + second + after
         starts = (len(before), len(before) + len(first) + len(between))
-        # Only BERT-like tokenizers give the second text and its closing token a segment of its own.
-        segment = self.backend.encode("x", "x").type_ids[-1]
         return Joined(ids, (0,) * starts[1] + (segment,) * (len(ids) - starts[1]), starts)
+
+    def pair_format(self) -> tuple[tuple[Ids, ...], int]:
+        """Return the special tokens before, between and after two texts, and the segment of the second.
+
+        Only BERT-like tokenizers give the second text and its closing token a segment of its own.
+        """
+        return self._format("x", "x"), int(self.backend.encode("x", "x").type_ids[-1])
 
     def added(self, texts: int) -> int:
         """Return the number of special tokens that the format adds to one text or two texts."""
