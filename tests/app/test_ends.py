@@ -235,7 +235,7 @@ def test_a_signal_ends_cleanly_and_resuming_makes_the_same_bytes(
     process.send_signal(number)
     _, said = process.communicate(timeout=60)
     assert process.returncode == code, said
-    assert f"; 512 rows are in {part}, --resume goes on after them" in said
+    assert f"; 512 rows are in {part}, continue with --resume" in said
     assert said.splitlines()[-1] == f"gistmeter: {word}"
     assert len(read(part)) == 512 and not out.exists()
     arguments = ["score", "rouge", "-i", str(tmp_path / "rows.jsonl"), "--quiet", "-o"]

@@ -86,9 +86,9 @@ class ScoreCache:
     def _open(self) -> None:
         try:
             self._connect()
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            if not _is_damage(error):
+                raise
             self._set_aside(error)
 
     def _connect(self) -> None:
@@ -187,12 +187,13 @@ class ScoreCache:
         """Replace a damaged file; stop storing scores if the file is unusable."""
         try:
             yield
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, zlib.error) as error:
+            if _is_damage(error):
+                self._set_aside(error)
+                return
             if self._keeps:
                 self._note(f"gistmeter: no further scores are stored in {self.path}: {error}")
             self._keeps = False
-        except (sqlite3.DatabaseError, zlib.error) as error:
-            self._set_aside(error)
 
     def is_empty(self) -> bool:
         """Return whether the cache has no scores."""
@@ -234,3 +235,23 @@ def _check_ours(path: Path) -> None:
         return
     if start[:16] != MAGIC or int.from_bytes(start[68:72], "big") not in (0, APPLICATION):
         raise UsageError(f"{path} is not a cache of gistmeter; choose another --cache")
+
+
+OUTSIDE = {
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_CANTOPEN,
+}
+"""Primary error codes of SQLite that concern the disk or other processes, not the content of the file."""
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether an error says that the content of the file is damaged.
+
+    Damage in the schema may reach Python as text that is not UTF-8, or as the general error code of SQLite.
+    """
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF not in OUTSIDE
