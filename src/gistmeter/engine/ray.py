@@ -1,6 +1,6 @@
 """Scores shards on a Ray cluster with Ray Data: an actor builds the metrics once, then takes shards.
 
-Ray starts an actor that dies again and gives its shard to another one.
+Ray is asked to start an actor that dies again and to give its shard to another one (not tested yet).
 """
 
 import json
