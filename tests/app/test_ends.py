@@ -220,7 +220,8 @@ def test_a_signal_ends_cleanly_and_resuming_makes_the_same_bytes(
     (tmp_path / "rows.jsonl").write_text("\n".join(rows) + "\n")
     out, whole, part = tmp_path / "out.jsonl", tmp_path / "whole.jsonl", tmp_path / "out.jsonl.part"
     process = subprocess.Popen(
-        [*COMMAND, "score", "rouge", "-i", "-", "-o", str(out)],
+        # A shell that runs the tests in the background ignores SIGINT, and its children inherit that.
+        ["env", "--default-signal=INT", *COMMAND, "score", "rouge", "-i", "-", "-o", str(out)],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -104,7 +104,7 @@ def test_fetching_copies_what_is_pinned_and_nothing_else(
     assert left(home) == [MPNET.name]
     before = {path: path.stat().st_ctime_ns for path in folder.rglob("*")}
     assert main(["models", "fetch", "base", "--from", str(origin)]) == 0
-    assert capsys.readouterr().out == f"all-mpnet-base-v2: already there, {folder}\n"
+    assert capsys.readouterr().out == f"all-mpnet-base-v2: already in {folder}\n"
     assert {path: path.stat().st_ctime_ns for path in folder.rglob("*")} == before
 
 
