@@ -41,7 +41,7 @@ def wordpiece() -> PreTrainedTokenizerFast:
     then another number of them, in each process.
     """
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = {token: at for at, token in enumerate([*special, *_pieces()])}
+    vocabulary = {token: at for at, token in enumerate([*special, *pieces()])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -55,7 +55,7 @@ def wordpiece() -> PreTrainedTokenizerFast:
     return Fast(tokenizer_object=tokenizer, **{f"{kind}_token": name for kind, name in names.items()})
 
 
-def _pieces() -> list[str]:
+def pieces() -> list[str]:
     """Return every letter, first in a word and later, and every word of the sentences, in order."""
     words = sorted({word for text in SENTENCES for word in re.findall(r"\w+|[^\w\s]", text.lower())})
     letters = sorted(set("".join(words)))

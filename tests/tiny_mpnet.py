@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 from transformers import MPNetConfig, MPNetModel, PreTrainedTokenizerFast
 
 from gistmeter.models.files.bundle import FileFacts
 from gistmeter.models.files.pinned import MPNET, Pinned
-from tests.tiny_models import SEED, SENTENCES, SIZE, Fast
+from tests.tiny_models import SEED, SIZE, Fast, pieces
 
 
 def save_mpnet(folder: Path) -> Path:
@@ -38,14 +38,12 @@ def facts(path: Path) -> FileFacts:
 
 
 def mpnet_tokenizer() -> PreTrainedTokenizerFast:
-    """Return a WordPiece tokenizer with MPNet's special tokens, trained on a few sentences."""
-    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    """Return a WordPiece tokenizer with MPNet's special tokens: letters, and the words of a few sentences."""
+    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
+    vocabulary = {token: at for at, token in enumerate([*special, *pieces()])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
-    tokenizer.train_from_iterator(
-        SENTENCES, trainers.WordPieceTrainer(vocab_size=400, special_tokens=special)
-    )
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     tokenizer.decoder = decoders.WordPiece()
     return Fast(
