@@ -1,0 +1,94 @@
+"""Parse the command line: the parser class, types of values, and namespaces converted to dataclasses."""
+
+import argparse
+import math
+import sys
+from dataclasses import Field, fields
+from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias, TypeVar
+
+from gistmeter import catalog
+from gistmeter.report.plain import plain
+
+DIGITS = 19
+METRIC_HELP = f"""\
+metrics:
+  {", ".join(catalog.METRICS)}
+  all: every metric whose model is available, including metrics of other installed packages
+  Options follow a colon: speed:against=source,match=optimal
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of arguments that prints no escape sequences."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print a usage error without escape sequences from the arguments."""
+        super().error(plain(message))
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+Group: TypeAlias = argparse._ArgumentGroup
+
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+Options = TypeVar("Options", bound=_Dataclass)
+
+
+def options_from(cls: type[Options], arguments: argparse.Namespace) -> Options:
+    """Return the parsed arguments as a dataclass with a field for each; lists become tuples."""
+    values = {field.name: getattr(arguments, field.name) for field in fields(cls)}
+    return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+
+
+def add_command(commands: Commands, name: str, *, help: str, description: str) -> Parser:
+    """Add a command whose help lists the metrics."""
+    return commands.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=METRIC_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    number = not_negative(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not above 0; give at least 1")
+    return number
+
+
+def not_negative(text: str) -> int:
+    """Return a whole number of at least 0."""
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)!r} is not a whole number of at least 0")
+    return int(text) if len(text) < DIGITS else sys.maxsize  # no file has more rows, no machine more memory
+
+
+def above_zero(text: str) -> float:
+    """Return a finite number above 0."""
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number
+
+
+def share(text: str) -> float:
+    """Return a number between 0 and 1."""
+    number = float(text)
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return number
+
+
+def shard(text: str) -> tuple[int, int]:
+    """Return the number of a part and the count of parts, written as I/N."""
+    first, _, last = text.partition("/")
+    number, count = positive(first), positive(last)
+    if number > count:
+        raise argparse.ArgumentTypeError(f"{plain(text, 40)}: there are only {count} parts; write 1/{count}")
+    return number, count
