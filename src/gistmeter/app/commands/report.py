@@ -37,7 +37,7 @@ def read_report(options: ReportOptions) -> Report:
     keys = list(read_scores(options.scores).rows)
     shown = {keys[at] for at in shown_rows(len(keys), options.rows)}
     output = read_scores(options.scores, whole=shown)
-    rows = _rows(options, output, shown) if options.input else {}
+    rows = _rows(options.input, options, output, shown) if options.input else {}
     if not options.input:
         LOG.info("gistmeter: give the rows that were scored with -i FILE to see their texts")
     return Report.of(
@@ -51,19 +51,19 @@ def read_report(options: ReportOptions) -> Report:
     )
 
 
-def _rows(options: ReportOptions, output: ScoresOutput, shown: set[RowKey]) -> dict[RowKey, Row]:
+def _rows(path: str, options: ReportOptions, output: ScoresOutput, shown: set[RowKey]) -> dict[RowKey, Row]:
     """Read the rows that have scores; the texts of those that are not shown are dropped at once."""
     found: dict[RowKey, Row] = {}
     seen: Counter[str] = Counter()
-    for row in read_rows(options.input, fields=parse_fields(options.fields)):
+    for row in read_rows(path, fields=parse_fields(options.fields)):
         key = RowKey(row.example.id, seen[row.example.id])
         seen[key.id] += 1
         if key in output.rows:
             found[key] = row if key in shown else Row(Example(key.id, ""), row.scores)
     if not found:
-        raise DataError(f"no id of {options.input} is in {options.scores}; give the rows that were scored")
+        raise DataError(f"no id of {path} is in {options.scores}; give the rows that were scored")
     if missing := len(output.rows) - len(found):
-        LOG.info(f"gistmeter: {missing} of {len(output.rows)} scored rows are not in {options.input}")
+        LOG.info(f"gistmeter: {missing} of {len(output.rows)} scored rows are not in {path}")
     return found
 
 

@@ -50,7 +50,7 @@ def run(options: ScoreOptions) -> int:
         raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
     gates = Gates.of(options)
     devices = assign(options.device, options.workers)
-    rows = iter(_rows(options) if one_pair is None else [Row(one_pair)])
+    rows = iter([Row(one_pair)] if options.input is None else _rows(options.input, options))
     # Opened before models are loaded, so that an unwritable output fails at once.
     with open_sink(options.output, _writing(options)) as sink:
         with _engine(options, devices) as (metrics, score):
@@ -95,13 +95,13 @@ def _writing(options: ScoreOptions) -> Writing:
     )
 
 
-def _rows(options: ScoreOptions) -> Iterable[Row]:
+def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:
     def read() -> Iterator[Row]:
-        return islice(read_rows(options.input, fields=parse_fields(options.fields)), options.limit)
+        return islice(read_rows(path, fields=parse_fields(options.fields)), options.limit)
 
     if options.shard is None:
         return read()
-    if options.input == "-":
+    if path == "-":
         raise UsageError("--shard reads its input twice; name a file")
     number, parts = options.shard
     count = sum(1 for _ in read())

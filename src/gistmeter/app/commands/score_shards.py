@@ -21,19 +21,13 @@ BAD_DATA = 3
 
 def run(options: ScoreOptions) -> int:
     """Score the shards that have no output yet; print the means over them."""
+    source, target = _folders(options)
     plan = plan_of(options)
-    _check(options)
     try:
         from gistmeter.engine.ray import Cluster, score_shards
     except ImportError:
         raise MissingExtra("ray", "ray") from None
-    job = Job(
-        plan,
-        Folder(options.input),
-        Folder(options.output),
-        options.fields,
-        parse_spans(options.spans),
-    )
+    job = Job(plan, source, target, options.fields, parse_spans(options.spans))
     parse_fields(options.fields)
     names = job.source.shards()
     if not names:
@@ -58,7 +52,8 @@ def run(options: ScoreOptions) -> int:
     return BAD_DATA if any(shard.problem for shard in done) else 0
 
 
-def _check(options: ScoreOptions) -> None:
+def _folders(options: ScoreOptions) -> tuple[Folder, Folder]:
+    """Return the folders of the input and the output, after a check of the options."""
     if not options.input or not options.output or "-" in (options.input, options.output):
         raise UsageError("--engine ray reads a folder of shards and writes one: -i FOLDER -o FOLDER")
     if options.shard or options.limit:
@@ -67,6 +62,7 @@ def _check(options: ScoreOptions) -> None:
         raise UsageError(f"Ray assigns the devices; write --device cuda, not {options.device}")
     if "://" not in options.input and options.input == options.output:
         raise UsageError("the shards would be replaced by their scores; choose another output")
+    return Folder(options.input), Folder(options.output)
 
 
 def _head(job: Job) -> dict[str, object]:

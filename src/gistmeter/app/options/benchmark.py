@@ -12,7 +12,7 @@ from gistmeter.app.options.common import (
     add_metric_options,
 )
 from gistmeter.app.options.parsing import Commands, add_command
-from gistmeter.core.levels import LEVELS, level_name
+from gistmeter.core.levels import LEVELS, Level, level_name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class BenchmarkOptions(MetricOptions, CacheOptions, ExistingOutput):
 
     data: str
     scores: tuple[str, ...]
-    compare: str | None
+    compare: Level | None
     json: str | None
     suite: str | None
     output: str | None

@@ -1,11 +1,10 @@
 """Options that several commands share."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 from gistmeter.app.options.parsing import Group, Parser, not_negative, positive
-
-BACKENDS = ("auto", "torch", "openvino")
-DTYPES = ("fp32", "bf16", "int8")
+from gistmeter.models.run.runtime import Backend, Dtype
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,8 +15,8 @@ class RunningOptions:
     preset: str
     model: str | None
     device: str
-    dtype: str
-    backend: str
+    dtype: Dtype
+    backend: Backend
     batch_tokens: int | None
     cache_mb: int
     seed: int
@@ -70,7 +69,9 @@ def add_running(group: Group) -> None:
     )
     group.add_argument("--model", metavar="PATH_OR_ID", help="model folder, or Hub id[@revision]")
     group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")
-    group.add_argument("--dtype", default="fp32", choices=DTYPES, help="precision; int8 requires OpenVINO")
+    group.add_argument(
+        "--dtype", default="fp32", choices=get_args(Dtype), help="precision; int8 requires OpenVINO"
+    )
     add_backend(group)
     group.add_argument(
         "--batch-tokens", type=positive, metavar="N", help="maximum number of tokens per batch"
@@ -89,7 +90,10 @@ def add_running(group: Group) -> None:
 def add_backend(group: Parser | Group) -> None:
     """Add the choice of the library that runs models."""
     group.add_argument(
-        "--backend", default="auto", choices=BACKENDS, help="library that runs models (default: auto)"
+        "--backend",
+        default="auto",
+        choices=get_args(Backend),
+        help="library that runs models (default: auto)",
     )
 
 

@@ -1,11 +1,11 @@
 """Options of `gistmeter compare`."""
 
 from dataclasses import dataclass
+from typing import get_args
 
 from gistmeter.app.options.common import add_output
 from gistmeter.app.options.parsing import Commands, not_negative
-
-FORMATS = ("text", "markdown", "latex", "json", "html")
+from gistmeter.report.comparison import Format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +15,7 @@ class CompareOptions:
     scores: tuple[str, ...]
     system: tuple[str, ...]
     by: str
-    format: str
+    format: Format
     plot: str | None
     seed: int
 
@@ -39,7 +39,9 @@ def add_compare(commands: Commands) -> None:
         default="system",
         help="what names a system: system (default), file, or another column of the scores",
     )
-    compare.add_argument("--format", default="text", choices=FORMATS, help="of the output (default: text)")
+    compare.add_argument(
+        "--format", default="text", choices=get_args(Format), help="of the output (default: text)"
+    )
     compare.add_argument("--plot", metavar="FILE", help="draw the means and their intervals here: a PNG")
     compare.add_argument("--seed", type=not_negative, default=0, help="of bootstrap and permutation test")
     add_output(compare, quiet="no notes")

@@ -1,9 +1,11 @@
 """Options of `gistmeter models`."""
 
 from dataclasses import dataclass
+from typing import get_args
 
-from gistmeter.app.options.common import DTYPES, add_backend, add_output
+from gistmeter.app.options.common import add_backend, add_output
 from gistmeter.app.options.parsing import Commands
+from gistmeter.models.run.runtime import Backend, Dtype
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -13,8 +15,8 @@ class ModelsOptions:
     action: str
     name: str | None
     origin: str | None
-    dtype: str | None
-    backend: str
+    dtype: Dtype | None
+    backend: Backend
 
 
 def add_models(commands: Commands) -> None:
@@ -36,7 +38,7 @@ def add_models(commands: Commands) -> None:
     )
     models.add_argument(
         "--dtype",
-        choices=DTYPES[1:],
+        choices=get_args(Dtype)[1:],
         help="with verify: also print the share of predictions that this precision changes",
     )
     add_backend(models)
