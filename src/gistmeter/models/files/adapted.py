@@ -15,7 +15,7 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
-from gistmeter.models.run.types import Model
+from gistmeter.models.run.types import Model, Tokenizer
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
@@ -69,6 +69,52 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     setattr(model, model.base_model_prefix, encoder)
     model.tie_weights()
     return model, tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class AdaptedModel:
+    """An adapted model in training.
+
+    Args:
+        model: The model; only the updates and the head require gradients.
+        tokenizer: Its tokenizer.
+        base: The name of the encoder.
+        plan: The architecture.
+    """
+
+    model: Model
+    tokenizer: Tokenizer
+    base: str
+    plan: AdapterPlan
+
+    def save(self, folder: Path) -> None:
+        """Save the updates and the head; see `save_adapted`."""
+        save_adapted(self.model, self.base, self.plan, folder)
+
+
+def adapted_from(
+    table: Mapping[str, Any], architecture: str, *, labels: tuple[str, ...] = (), seed: int = 1
+) -> AdaptedModel:
+    """Build the adapted model of a recipe, without dropout, because training takes less than one epoch.
+
+    Args:
+        table: The `model` table of the recipe: `base`, `rank`, and optionally `start`, an adapted model whose
+            weights are the initial ones.
+        architecture: See `AdapterPlan`.
+        labels: See `AdapterPlan`.
+        seed: The random seed of the initial weights.
+
+    Raises:
+        ModelNotFound: If the encoder or the initial model is missing.
+        BadModel: If one of them cannot be loaded.
+    """
+    base = str(table.get("base", "mpnet"))
+    plan = AdapterPlan(architecture, int(table.get("rank", 16)), labels)
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    if "start" in table:
+        restore_tuned(model, find_model(str(table["start"])))
+    return AdaptedModel(model, tokenizer, base, plan)
 
 
 def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:

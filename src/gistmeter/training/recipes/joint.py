@@ -4,7 +4,6 @@ Source and masked candidate form one sequence, as in ClozE-R. Low-rank updates (
 head are trained; the pretrained weights are frozen.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
@@ -13,9 +12,7 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import UsageError
-from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted
-from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.adapted import adapted_from
 from gistmeter.models.fill.loss import gold_count, gold_loss
 from gistmeter.models.fill.masked_lm import MaskedFiller
 from gistmeter.models.fill.protocol import Query
@@ -25,12 +22,14 @@ from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.recipes.blanks import BlankDrawer, Mix
-from gistmeter.training.recipes.infiller import (
+from gistmeter.training.recipes.fill_data import (
     FillOptions,
     build_options,
     frequency_bias,
     read_cut_pairs,
+    step_queries,
     swapped,
+    validation_queries,
 )
 
 
@@ -59,11 +58,8 @@ class JointFillTask:
         self.filler, self.drawer, self.options = filler, training, options
         self.model: torch.nn.Module = filler.model
         self.steps, self.seed = steps, seed
-        rng = random.Random(seed)
-        longest = options.lengths[-1]
-        self.words = [validation.draw(rng, longest, 1)[0] for _ in range(options.held_out)]
-        drawn = (validation.factor(rng, longest) for _ in range(options.held_out))
-        self.factors = [query for query in drawn if query is not None]
+        lengths = options.lengths[-1:] * options.held_out
+        self.words, self.factors = validation_queries(validation, lengths, seed=seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
@@ -74,14 +70,7 @@ class JointFillTask:
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
-        rng = random.Random(self.seed * 7_919 + step)
-        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
-        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
-        queries = [
-            query
-            for _ in range(self.options.contexts)
-            for query in self.drawer.draw(rng, length, self.options.group)
-        ]
+        queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
         return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
 
     def validate(self) -> dict[str, float]:
@@ -124,30 +113,24 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     check_keys(recipe.model, ("base", "rank", "start", "batch"), recipe.name)
     mix: Mix = build_options(Mix, recipe.data.get("mix", {}))
     options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
-    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
-    plan = AdapterPlan("AutoModelForMaskedLM", int(recipe.model.get("rank", 16)))
-    dropout = {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }  # under one epoch: no overfitting
-    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    seed = recipe.training.seed
+    adapted = adapted_from(recipe.model, "AutoModelForMaskedLM", seed=seed)
+    model, base = adapted.model, adapted.base
     runtime = Runtime(backend="torch", progress=False)
-    filler = MaskedFiller(model, tokenizer, identity=base, runtime=runtime)
+    filler = MaskedFiller(model, adapted.tokenizer, identity=base, runtime=runtime)
     room = filler.window or 0
     if mix.window + max(options.lengths) + filler.overhead(1) > room:
         raise UsageError(
             f"{recipe.name}: {base} reads {room} tokens; lower data.mix.window or model.batch.lengths"
         )
     learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
-    if "start" in recipe.model:
-        restore_tuned(model, find_model(str(recipe.model["start"])))
-    else:
+    if "start" not in recipe.model:
         start_head(model, frequency_bias(learned, model.config.vocab_size))
     drawers = (BlankDrawer(learned, mix), BlankDrawer(held, mix))
     settings = recipe.training
-    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=settings.seed)
+    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=seed)
     history = train(task, settings, output, progress=progress)
-    save_adapted(model, base, plan, output / MODEL)
+    adapted.save(output / MODEL)
     return kept(history["validations"], settings.select)
 
 
