@@ -176,7 +176,9 @@ def test_the_command_writes_the_same_bytes_and_keeps_a_cache(tmp_path: Path) -> 
     assert main([*words, "-o", str(one)]) == 3  # for the row that cannot be read
     assert main([*words, "-o", str(two), "--workers", "2", *cache]) == 3
     assert one.read_bytes() == two.read_bytes()
-    kept = [path.stat().st_size for path in tmp_path.glob("kept.sqlite*")]  # some may wait in SQLite's journal
+    kept = [
+        path.stat().st_size for path in tmp_path.glob("kept.sqlite*")
+    ]  # some may wait in SQLite's journal
     assert sum(kept) > 100_000
     assert main(["score", "speed", "-i", words[4], "--workers", "2", "--model", "./none"]) == 4
 

@@ -54,12 +54,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     """
     import transformers
 
-    files = find_model(base)
-    tokenizer = load_tokenizer(files)
-    encoder = load_weights(files, "AutoModel", tokenizer, **config)
-    encoder.pooler = None  # no head uses it
-    torch.manual_seed(seed)
-    add_low_rank(encoder, rank=plan.rank)
+    encoder, tokenizer = adapted_encoder(base, plan.rank, seed=seed, **config)
     if plan.labels:
         encoder.config.id2label = dict(enumerate(plan.labels))  # also sets the number of labels
     try:
@@ -69,6 +64,31 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     setattr(model, model.base_model_prefix, encoder)
     model.tie_weights()
     return model, tokenizer
+
+
+def adapted_encoder(base: str, rank: int, *, seed: int = 1, **config: object) -> tuple[Any, Any]:
+    """Load an encoder and add low-rank updates that are zero.
+
+    Args:
+        base: The name of the encoder, as in `find_model`.
+        rank: The rank of the updates.
+        seed: The random seed of the initial weights, also of a head that the caller builds next.
+        **config: Overrides for the configuration of the encoder.
+
+    Returns:
+        The encoder and its tokenizer. Only the updates require gradients.
+
+    Raises:
+        ModelNotFound: If the encoder is missing.
+        BadModel: If the encoder cannot be loaded.
+    """
+    files = find_model(base)
+    tokenizer = load_tokenizer(files)
+    encoder = load_weights(files, "AutoModel", tokenizer, **config)
+    encoder.pooler = None  # no head uses it
+    torch.manual_seed(seed)
+    add_low_rank(encoder, rank=rank)
+    return encoder, tokenizer
 
 
 def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:
