@@ -289,7 +289,7 @@ def test_a_device_is_refused_and_a_pipe_is_read_as_it_comes(tmp_path: Path, name
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"printf 'candidate\\nA.\\n' > {pipe}"])
     assert [row.example.candidate for row in read_rows(pipe)] == ["A."]
-    assert writer.wait(timeout=20) == 0
+    assert writer.wait(timeout=100) == 0
 
 
 def test_standard_input_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:

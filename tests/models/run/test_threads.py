@@ -81,7 +81,7 @@ context = multiprocessing.get_context("fork")
 found = context.Queue()
 child = context.Process(target=work, args=(found,), daemon=True)
 child.start()
-one, two = found.get(timeout=40)
+one, two = found.get(timeout=100)
 child.join()
 assert one == two and abs(torch.tensor(one) - torch.tensor(ours)).max() < 1e-6
 assert torch.get_num_threads() == 2

@@ -4,7 +4,7 @@ Only the updates and the head are stored, in float16 in `model.safetensors`. The
 encoder, its identity, the architecture and the rank; see `models.files.adapters`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -54,12 +54,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     """
     import transformers
 
-    files = find_model(base)
-    tokenizer = load_tokenizer(files)
-    encoder = load_weights(files, "AutoModel", tokenizer, **config)
-    encoder.pooler = None  # no head uses it
-    torch.manual_seed(seed)
-    add_low_rank(encoder, rank=plan.rank)
+    encoder, tokenizer = adapted_encoder(base, plan.rank, seed=seed, **config)
     if plan.labels:
         encoder.config.id2label = dict(enumerate(plan.labels))  # also sets the number of labels
     try:
@@ -71,50 +66,69 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     return model, tokenizer
 
 
+def adapted_encoder(base: str, rank: int, *, seed: int = 1, **config: object) -> tuple[Any, Any]:
+    """Load an encoder and add low-rank updates that are zero.
+
+    Args:
+        base: The name of the encoder, as in `find_model`.
+        rank: The rank of the updates.
+        seed: The random seed of the initial weights, also of a head that the caller builds next.
+        **config: Overrides for the configuration of the encoder.
+
+    Returns:
+        The encoder and its tokenizer. Only the updates require gradients.
+
+    Raises:
+        ModelNotFound: If the encoder is missing.
+        BadModel: If the encoder cannot be loaded.
+    """
+    files = find_model(base)
+    tokenizer = load_tokenizer(files)
+    encoder = load_weights(files, "AutoModel", tokenizer, **config)
+    encoder.pooler = None  # no head uses it
+    torch.manual_seed(seed)
+    add_low_rank(encoder, rank=rank)
+    return encoder, tokenizer
+
+
 @dataclass(frozen=True, slots=True)
-class AdaptedModel:
-    """An adapted model in training.
+class Trainee:
+    """A model with low-rank updates, as a recipe describes it.
 
     Args:
         model: The model; only the updates and the head require gradients.
         tokenizer: Its tokenizer.
         base: The name of the encoder.
-        plan: The architecture.
+        rank: The rank of the updates.
     """
 
     model: Model
     tokenizer: Tokenizer
     base: str
-    plan: AdapterPlan
-
-    def save(self, folder: Path) -> None:
-        """Save the updates and the head; see `save_adapted`."""
-        save_adapted(self.model, self.base, self.plan, folder)
+    rank: int
 
 
-def adapted_from(
-    table: Mapping[str, Any], architecture: str, *, labels: tuple[str, ...] = (), seed: int = 1
-) -> AdaptedModel:
-    """Build the adapted model of a recipe, without dropout, because training takes less than one epoch.
+def trainee_from(
+    table: Mapping[str, Any], build: Callable[..., tuple[Model, Tokenizer]], *, seed: int
+) -> Trainee:
+    """Build the model of a recipe, without dropout, because training takes less than one epoch.
 
     Args:
-        table: The `model` table of the recipe: `base`, `rank`, and optionally `start`, an adapted model whose
-            weights are the initial ones.
-        architecture: See `AdapterPlan`.
-        labels: See `AdapterPlan`.
+        table: The `model` table of the recipe: `base`, `rank`, and optionally `start`, a model whose weights
+            are the initial ones.
+        build: Builds the untrained model from a base, a rank, a seed and changes to the configuration.
         seed: The random seed of the initial weights.
 
     Raises:
         ModelNotFound: If the encoder or the initial model is missing.
         BadModel: If one of them cannot be loaded.
     """
-    base = str(table.get("base", "mpnet"))
-    plan = AdapterPlan(architecture, int(table.get("rank", 16)), labels)
+    base, rank = str(table.get("base", "mpnet")), int(table.get("rank", 16))
     dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    model, tokenizer = build(base, rank, seed=seed, **dropout)
     if "start" in table:
         restore_tuned(model, find_model(str(table["start"])))
-    return AdaptedModel(model, tokenizer, base, plan)
+    return Trainee(model, tokenizer, base, rank)
 
 
 def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Train an encoder with a language-model head to fill blanks, reading both texts of a pair jointly.
+"""Train an encoder with a copy head to fill blanks, reading both texts of a pair jointly.
 
 Source and masked candidate form one sequence, as in ClozE-R. Low-rank updates (LoRA) in all layers and the
 head are trained; the pretrained weights are frozen.
@@ -12,12 +12,16 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import UsageError
-from gistmeter.models.files.adapted import adapted_from
+from gistmeter.models.files.adapted import trainee_from
+from gistmeter.models.fill.joint_copy import (
+    JointCopyFiller,
+    JointInfiller,
+    new_joint_infiller,
+    save_joint_infiller,
+)
 from gistmeter.models.fill.loss import gold_count, gold_loss
-from gistmeter.models.fill.masked_lm import MaskedFiller
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
-from gistmeter.models.run.types import Model
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
@@ -47,7 +51,7 @@ class JointFillTask:
 
     def __init__(
         self,
-        filler: MaskedFiller,
+        filler: JointCopyFiller,
         training: BlankDrawer,
         validation: BlankDrawer,
         options: FillOptions,
@@ -63,9 +67,10 @@ class JointFillTask:
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
-        updates = trainable_weights(self.filler.model.base_model)
-        known = {id(weight) for weight in updates}
-        head = [weight for weight in trainable_weights(self.model) if id(weight) not in known]
+        head, updates = (
+            trainable_weights(self.filler.model.head),
+            trainable_weights(self.filler.model.encoder),
+        )
         return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
 
     def loss(self, step: int) -> torch.Tensor:
@@ -114,10 +119,10 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     mix: Mix = build_options(Mix, recipe.data.get("mix", {}))
     options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
     seed = recipe.training.seed
-    adapted = adapted_from(recipe.model, "AutoModelForMaskedLM", seed=seed)
-    model, base = adapted.model, adapted.base
+    found = trainee_from(recipe.model, new_joint_infiller, seed=seed)
+    model, base = found.model, found.base
     runtime = Runtime(backend="torch", progress=False)
-    filler = MaskedFiller(model, adapted.tokenizer, identity=base, runtime=runtime)
+    filler = JointCopyFiller(model, found.tokenizer, identity=base, runtime=runtime)
     room = filler.window or 0
     if mix.window + max(options.lengths) + filler.overhead(1) > room:
         raise UsageError(
@@ -125,22 +130,22 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
         )
     learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
     if "start" not in recipe.model:
-        start_head(model, frequency_bias(learned, model.config.vocab_size))
+        start_head(model, frequency_bias(learned, len(model.table)))
     drawers = (BlankDrawer(learned, mix), BlankDrawer(held, mix))
     settings = recipe.training
     task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=seed)
     history = train(task, settings, output, progress=progress)
-    adapted.save(output / MODEL)
+    save_joint_infiller(model, base, found.rank, output / MODEL)
     return kept(history["validations"], settings.select)
 
 
-def start_head(model: Model, bias: torch.Tensor) -> None:
-    """Initialize a new language-model head to predict token frequencies, which saves training steps.
+def start_head(model: JointInfiller, bias: torch.Tensor) -> None:
+    """Initialize a new head to predict token frequencies, which saves training steps.
 
     Args:
-        model: Masked language model whose head has a layer norm and a vocabulary bias.
+        model: Untrained infiller.
         bias: Log frequencies, shape (vocabulary,).
     """
     with torch.no_grad():
-        model.lm_head.bias.copy_(bias)
-        model.lm_head.layer_norm.weight.fill_(0.1)  # keeps the untrained logits small next to the bias
+        model.head.bias.copy_(bias)
+        model.head.norm.weight.fill_(0.1)  # keeps the untrained logits small next to the bias

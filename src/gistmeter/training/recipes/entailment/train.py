@@ -10,9 +10,9 @@ import torch
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
 from gistmeter.models.encode.cross_encoder import longest_first
-from gistmeter.models.files.adapted import adapted_from
+from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted, trainee_from
 from gistmeter.models.run.batching import mask, pad
-from gistmeter.models.run.types import Tokenizer
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.models.run.vocabulary import Vocabulary
 from gistmeter.training.batches import LengthBatches
 from gistmeter.training.loop import kept, train, trainable_weights
@@ -177,14 +177,22 @@ def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool
     }
     options = options_from(EntailData, given)
     seed = recipe.training.seed
-    adapted = adapted_from(recipe.model, "AutoModelForSequenceClassification", labels=CLASSES, seed=seed)
-    tokenizer = adapted.tokenizer
+    found = trainee_from(recipe.model, _classifier, seed=seed)
+    tokenizer = found.tokenizer
     training, validation = read_labelled(data, recipe.data["sets"], parts=options.parts, seed=seed)
     if "synthetic" in recipe.data:
         made = read_synthetic(data, recipe.data["synthetic"], parts=options.parts)
         training, validation = training + made[0], validation + made[1]
     encoded = (encode_pairs(training, tokenizer, options), encode_pairs(validation, tokenizer, options))
-    task = EntailTask(adapted.model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
+    task = EntailTask(found.model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
     history = train(task, recipe.training, output, progress=progress)
-    adapted.save(output / MODEL)
+    save_adapted(found.model, found.base, _plan(found.rank), output / MODEL)
     return kept(history["validations"], recipe.training.select)
+
+
+def _plan(rank: int) -> AdapterPlan:
+    return AdapterPlan("AutoModelForSequenceClassification", rank, CLASSES)
+
+
+def _classifier(base: str, rank: int, *, seed: int, **config: object) -> tuple[Model, Tokenizer]:
+    return new_adapted(base, _plan(rank), seed=seed, **config)
