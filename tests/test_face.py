@@ -1,4 +1,4 @@
-"""The Python face: what `import gistmeter` offers, and that it gives the numbers of the command line."""
+"""Test the Python interface: its public names, and the same numbers as the command line."""
 
 import json
 import logging

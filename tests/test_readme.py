@@ -1,4 +1,4 @@
-"""README: `bash` blocks run as they stand; `sh` blocks need a network or hours and are parsed only."""
+"""Test README: run its `bash` blocks, and parse its `sh` blocks, which need a network or hours."""
 
 import os
 import re

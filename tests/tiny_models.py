@@ -1,4 +1,4 @@
-"""Tiny random models in the formats of the real ones; made in a second, the same on every machine."""
+"""Tiny random models in the formats of the real ones, the same on every machine."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A tiny random MPNet in the files of all-mpnet-base-v2, and its checksums in the place of the real ones."""
+"""A tiny random MPNet with the file names of all-mpnet-base-v2, and checksums of its files."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The command line: what a person sees, and how every failure ends."""
+"""Test the command line: output, error messages and exit codes."""
 
 import gzip
 import json

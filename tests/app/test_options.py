@@ -1,4 +1,4 @@
-"""The options of every command are a frozen dataclass, and nothing below the parser sees a namespace."""
+"""Test that the options of each command are a frozen dataclass, and that only the parser knows argparse."""
 
 from argparse import _SubParsersAction
 from collections.abc import Mapping

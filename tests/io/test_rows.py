@@ -1,4 +1,4 @@
-"""Reading rows: every format, every kind of broken line, and files that are cut off."""
+"""Test reading rows: every format, invalid lines, and truncated files."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""Recipes: every one that ships, and what a wrong one is told."""
+"""Test recipes: the included ones, and error messages for invalid ones."""
 
 import gzip
 import json

@@ -84,7 +84,10 @@ class Gates:
         if self.baseline is not None:
             gates += self._against(self.baseline, metrics, scored)
         if gates:
-            (sys.stderr if self.aside else sys.stdout).write("\n" * (not self.aside) + gates_text(gates))
+            if self.aside:
+                sys.stderr.write(gates_text(gates))
+            else:
+                sys.stdout.write("\n" + gates_text(gates))
         if self.junit is not None:
             write_whole(self.junit, junit_xml(gates))
         return all(gate.passed for gate in gates)

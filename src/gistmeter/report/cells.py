@@ -1,5 +1,6 @@
 """Format numbers, labels and tables as text for a terminal."""
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,7 @@ def number_text(value: float | None) -> str:
     >>> number_text(0.25), number_text(0.0001), number_text(float("nan"))
     ('0.250', '1.0e-04', '—')
     """
-    if value is None or value != value:  # noqa: PLR0124 - NaN
+    if value is None or math.isnan(value):
         return UNDEFINED
     return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
 

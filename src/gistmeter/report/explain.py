@@ -119,6 +119,11 @@ def _quotation(place: Place, example: Example) -> tuple[str, str, str, str]:
     name = f"reference {place.index}" if place.side == "reference" else place.side
     around = AROUND if place.end - place.start < QUOTED else 0
     first, last = max(0, place.start - around), min(len(text), place.end + around)
-    before = "…" * (first > 0 and around > 0) + harmless(text[first : place.start])
+    before = harmless(text[first : place.start])
+    after = harmless(text[place.end : last])
     middle = plain(text[place.start : place.end], QUOTED)
-    return name, before, middle, harmless(text[place.end : last]) + "…" * (last < len(text) and around > 0)
+    if around and first > 0:
+        before = f"…{before}"
+    if around and last < len(text):
+        after = f"{after}…"
+    return name, before, middle, after

@@ -1,4 +1,4 @@
-"""The entailment model: its rows, its loss, its training from end to end, and its scores of pairs."""
+"""Test the entailment model: rows, loss, training, and scores of pairs."""
 
 import json
 import math
