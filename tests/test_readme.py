@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gistmeter.app.cli import parser
+from gistmeter.app.cli import parse
 from gistmeter.catalog import METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +69,7 @@ def test_other_commands_are_parsed(line: str) -> None:
         assert words[0] == "install"
         return
     assert program == "gistmeter"
-    parser().parse_args(words)
+    parse(words)
 
 
 def test_the_table_has_every_metric() -> None:

@@ -211,7 +211,7 @@ def test_rows_come_through_standard_input() -> None:
 @pytest.mark.slow
 def test_the_face_and_the_help_load_nothing_heavy() -> None:
     heavy = "torch|transformers|spacy|pandas|scipy|sacrebleu|pyarrow"
-    for code in ("import gistmeter", "from gistmeter.app.cli import parser; parser()"):
+    for code in ("import gistmeter", "from gistmeter.app.cli import parsers; parsers()"):
         check = f"{code}\nimport sys\nprint([m for m in {heavy.split('|')!r} if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]", code

@@ -1,35 +1,16 @@
 """Parse the command line, run a command, and convert errors to one line and an exit code."""
 
-import argparse
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint
 
-from gistmeter import __version__
+from gistmeter.app.config import complete, configure
 from gistmeter.app.ends import ended, ending_cleanly, prepare
 from gistmeter.app.notes import notes_on_stderr
-from gistmeter.app.options.benchmark import add_benchmark
-from gistmeter.app.options.compare import add_compare
-from gistmeter.app.options.data import add_data
-from gistmeter.app.options.models import add_models
-from gistmeter.app.options.parsing import Parser, options_from
-from gistmeter.app.options.report import add_report
-from gistmeter.app.options.reproduce import add_reproduce
-from gistmeter.app.options.score import add_score
-from gistmeter.app.options.train import add_train
+from gistmeter.app.options.every import parsers
+from gistmeter.app.options.parsing import options_from
 from gistmeter.core.errors import UsageError
-
-COMMANDS = (
-    add_score,
-    add_compare,
-    add_benchmark,
-    add_reproduce,
-    add_report,
-    add_data,
-    add_models,
-    add_train,
-)
-"""The functions that add a command, in the order of the help text."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -41,9 +22,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if not prepare():
         return UsageError.exit_code
-    arguments = parser().parse_args(argv)
+    arguments = Namespace(quiet=False, debug=False)
     with ending_cleanly():
         try:
+            arguments = parse(argv)
             with notes_on_stderr(quiet=arguments.quiet):
                 code = _run(arguments)
             sys.stdout.flush()
@@ -54,26 +36,36 @@ def main(argv: Sequence[str] | None = None) -> int:
             return ended(error)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def parse(argv: Sequence[str] | None) -> Namespace:
+    """Parse the command line, with defaults from the config file.
+
+    Raises:
+        UsageError: If the config file is invalid.
+        SystemExit: If the command line is invalid, or asks for help.
+    """
+    top, commands = parsers()
+    configure(commands)
+    arguments, unknown = top.parse_known_args(argv)
+    if arguments.verbose and not arguments.version:
+        top.error("--verbose needs --version")
+    if arguments.command is None and not arguments.version:
+        top.error("the following arguments are required: COMMAND")
+    if unknown:
+        commands.get(arguments.command, top).refuse(unknown)
+    complete(arguments)
+    return arguments
+
+
+def _run(arguments: Namespace) -> int:
     """Import a command, which may load heavy libraries, and run it with its options."""
+    if arguments.version:
+        from gistmeter.app.versions import version_text
+
+        sys.stdout.write(version_text(verbose=arguments.verbose))
+        return 0
     run = EntryPoint("run", arguments.run, "gistmeter.commands").load()
     code: int = run(options_from(arguments.options, arguments))
     return code
-
-
-def parser() -> Parser:
-    """Return the parser of all commands."""
-    found = Parser(
-        prog="gistmeter",
-        description="Score summaries and simplifications with published metrics; show where they are wrong.",
-        epilog="exit codes: 0 ok, 1 failure, 2 usage, 3 bad or missing data, 4 model not available, "
-        "5 a gate failed, 130 interrupted, 143 terminated",
-    )
-    found.add_argument("--version", action="version", version=f"gistmeter {__version__}")
-    commands = found.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in COMMANDS:
-        add(commands)
-    return found
 
 
 if __name__ == "__main__":

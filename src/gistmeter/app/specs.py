@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from gistmeter import catalog
 from gistmeter.app.options.common import MetricOptions, RunningOptions
 from gistmeter.app.options.score import ScoreOptions
+from gistmeter.core.example import Need
 from gistmeter.core.metric import Metric
 
 if TYPE_CHECKING:
@@ -38,8 +39,13 @@ def build_metrics(options: MetricOptions) -> list[tuple[str, Metric]]:
     return list(metrics.items())
 
 
-def plan_of(options: ScoreOptions) -> "Plan":
-    """Return what `gistmeter score` asks for as plain values, which another process can build."""
+def plan_of(options: ScoreOptions, *, absent: tuple[Need, ...] = ()) -> "Plan":
+    """Return what `gistmeter score` asks for as plain values, which another process can build.
+
+    Args:
+        options: The options of the command.
+        absent: Fields that the rows lack; `all` leaves out the metrics that need them.
+    """
     from gistmeter.engine.plan import Plan
 
     return Plan(
@@ -51,4 +57,5 @@ def plan_of(options: ScoreOptions) -> "Plan":
         cache=options.cache,
         cache_size=options.cache_size,
         max_seconds_per_row=options.max_seconds_per_row,
+        absent=absent,
     )

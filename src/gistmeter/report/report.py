@@ -10,7 +10,7 @@ import numpy as np
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.nearest import did_you_mean
-from gistmeter.core.result import MetricResult
+from gistmeter.core.result import MetricResult, result_row
 from gistmeter.core.score import Score
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
@@ -139,16 +139,7 @@ class Report:
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
         """Return a JSON-serializable dict: a summary per metric, and the rows; undefined numbers are None."""
-        metrics: list[dict[str, object]] = [
-            {
-                "metric": label,
-                **{name: _defined(getattr(result, name)) for name in ("mean", "low", "high")},
-                "n": result.n,
-                "n_undefined": result.n_undefined,
-                "signature": result.signature.text,
-            }
-            for label, result in self.results.items()
-        ]
+        metrics = [result_row(label, result) for label, result in self.results.items()]
         return {"metrics": metrics, "rows": list(self.rows())}
 
     def to_jsonl(self, path: str | Path) -> None:
@@ -232,7 +223,3 @@ class Report:
 
 def _interval(result: MetricResult) -> str:
     return f"[{number_text(result.low)}, {number_text(result.high)}]"
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else value

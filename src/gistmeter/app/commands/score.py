@@ -1,24 +1,28 @@
 """The command `gistmeter score`."""
 
+import json
 import logging
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 
 from gistmeter.app.gates import Gates
 from gistmeter.app.options.score import ScoreOptions
 from gistmeter.app.specs import plan_of
 from gistmeter.app.summary import Summary
+from gistmeter.catalog import ALL
 from gistmeter.core.errors import DataError, UsageError
-from gistmeter.core.example import Example
-from gistmeter.core.result import ColumnResult
+from gistmeter.core.example import Example, Need
+from gistmeter.core.result import result_row
 from gistmeter.core.row import Row
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
+from gistmeter.engine.plan import Plan
 from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
+from gistmeter.io.files import check_output, write_whole
 from gistmeter.io.formats import check_input
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
@@ -32,6 +36,9 @@ ScoreRows = Callable[[Iterator[Row]], Iterator[list[Scored]]]
 BAD_DATA, GATE_FAILED = 3, 5
 EXPLAINED = 20
 """Rows that --explain prints."""
+LOOKED_AT = 256
+"""Rows that decide which fields the input has."""
+NEEDS: tuple[Need, ...] = ("source", "references")
 LONGEST_TEXT = 2**26
 
 
@@ -42,42 +49,59 @@ def run(options: ScoreOptions) -> int:
 
         return run_shards(options)
     one_pair = _pair(options)
-    if (one_pair is None) == (options.input is None):
-        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
-    if options.resume and not options.output:
-        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
-    if options.explain and options.output == "-":
-        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    _check(options, one_pair)
     gates = Gates.of(options)
     devices = assign(options.device, options.workers)
-    rows = iter([Row(one_pair)] if options.input is None else _rows(options.input, options))
     # Opened before models are loaded, so that an unwritable output fails at once.
     with open_sink(options.output, _writing(options)) as sink:
-        with _engine(options, devices) as (metrics, score):
+        rows = iter([Row(one_pair)] if one_pair else _rows(str(options.input), options))
+        rows, absent = _with_absent(rows) if ALL in options.metrics else (rows, ())
+        with _engine(plan_of(options, absent=absent), devices) as (metrics, score):
             gates.check(metrics)
             summary = Summary(metrics, whole=EXPLAINED, all_rows=gates.any)
             _score(summary, score, rows, sink, options)
         if not summary.count:
             raise DataError("the input has no rows")
         sink.finish()
-    if options.explain:
-        _explain(summary, options)
-    if options.output != "-" and not (options.explain and one_pair):
-        _print(summary, options, one_pair)
-    code = _exit_code(summary, options)
+    _print(summary, options, one_pair)
+    code = _exit_code(summary)
     return code if gates.passed(metrics, summary.kept) else GATE_FAILED
 
 
+def _check(options: ScoreOptions, pair: Example | None) -> None:
+    """Raise UsageError if options do not fit together."""
+    if (pair is None) == (options.input is None):
+        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
+    if options.resume and not options.output:
+        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
+    if options.explain and options.output == "-":
+        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    if options.json == "-":
+        if options.explain or options.output == "-":
+            raise UsageError(
+                "--json - prints on standard output; omit --explain, and write the rows to a file"
+            )
+    elif options.json is not None:
+        check_output(options.json, inputs=_inputs(options))
+
+
+def _with_absent(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Need, ...]]:
+    """Return rows with the fields that none of the first ones has."""
+    first = list(islice(rows, LOOKED_AT))
+    given = {need for row in first for need in NEEDS if getattr(row.example, need)}
+    absent = tuple(need for need in NEEDS if need not in given) if first else ()
+    return chain(first, rows), absent
+
+
 @contextmanager
-def _engine(options: ScoreOptions, devices: Sequence[str]) -> Iterator[tuple[Labelled, ScoreRows]]:
+def _engine(plan: Plan, devices: Sequence[str]) -> Iterator[tuple[Labelled, ScoreRows]]:
     """Build the metrics, in this process or in workers; yield them, and what scores rows with them."""
-    plan = plan_of(options)
     if len(devices) > 1:
         with Workers(plan, devices) as workers:
             yield workers.metrics, workers.score_rows
         return
     metrics = plan.build()
-    limit = options.max_seconds_per_row
+    limit = plan.max_seconds_per_row
 
     def score(rows: Iterator[Row]) -> Iterator[list[Scored]]:
         rows = announced(rows, metrics, limited=limit is not None)
@@ -91,8 +115,12 @@ def _writing(options: ScoreOptions) -> Writing:
         spans=parse_spans(options.spans),
         resume=options.resume,
         overwrite=options.overwrite,
-        inputs=[options.input, options.candidate, options.source, *options.reference],
+        inputs=_inputs(options),
     )
+
+
+def _inputs(options: ScoreOptions) -> list[str | None]:
+    return [options.input, options.candidate, options.source, *options.reference]
 
 
 def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:
@@ -164,16 +192,23 @@ def _score(
 
 
 def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> None:
+    """Print the evidence, the scores of one pair or the table of means; write the summary."""
+    results = summary.results(seed=options.seed) if pair is None or options.json is not None else []
+    if options.json is not None:
+        figures = json.dumps([result_row(label, result) for label, result in results], indent=1) + "\n"
+        if options.json == "-":
+            sys.stdout.write(figures)
+            return
+        write_whole(options.json, figures.encode())
+    if options.explain:
+        _explain(summary, options)
+    if options.output == "-" or (options.explain and pair):
+        return
     if pair is not None:
         scores = zip(summary.metrics, summary.kept[0].scores, strict=True)
         text = "\n\n".join(pair_text(label, score, pair) for (label, _), score in scores)
     else:
-        text = score_table(
-            [
-                (label, ColumnResult.of(metric.signature, column, summary.documents, seed=options.seed))
-                for (label, metric), column in zip(summary.metrics, summary.columns, strict=True)
-            ]
-        )
+        text = score_table(results)
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
@@ -195,7 +230,7 @@ def _explain(summary: Summary, options: ScoreOptions) -> None:
         )
 
 
-def _exit_code(summary: Summary, options: ScoreOptions) -> int:
+def _exit_code(summary: Summary) -> int:
     """Return 3 if a row is unreadable, or a metric has no value for any row; otherwise 0."""
     if summary.n_unread:
         share = f"{summary.n_unread} of {summary.count} rows"

@@ -56,8 +56,8 @@ def _folders(options: ScoreOptions) -> tuple[Folder, Folder]:
     """Return the folders of the input and the output, after a check of the options."""
     if not options.input or not options.output or "-" in (options.input, options.output):
         raise UsageError("--engine ray reads a folder of shards and writes one: -i FOLDER -o FOLDER")
-    if options.shard or options.limit:
-        raise UsageError("--shard and --limit are for --engine local; the shards are the files of the folder")
+    if options.shard or options.limit or options.json:
+        raise UsageError("--shard, --limit and --json are for --engine local; omit them")
     if options.device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"Ray assigns the devices; write --device cuda, not {options.device}")
     if "://" not in options.input and options.input == options.output:

@@ -3,10 +3,12 @@
 import argparse
 import math
 import sys
+from collections.abc import Sequence
 from dataclasses import Field, fields
 from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias, TypeVar
 
 from gistmeter import catalog
+from gistmeter.core.nearest import did_you_mean
 from gistmeter.report.plain import plain
 
 DIGITS = 19
@@ -19,15 +21,38 @@ metrics:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of arguments that prints no escape sequences."""
+    """A parser that suggests similar names, and prints no escape sequences."""
 
     def error(self, message: str) -> NoReturn:
         """Print a usage error without escape sequences from the arguments."""
         super().error(plain(message))
 
+    def refuse(self, unknown: Sequence[str]) -> NoReturn:
+        """Print a usage error about unknown arguments, with the option that is most similar to the first."""
+        given = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
+        hint = did_you_mean(given, self.named_options())
+        self.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+
+    def named_options(self) -> dict[str, argparse.Action]:
+        """Return the options that are not hidden, by each of their names."""
+        shown = (action for action in self._actions if action.help != argparse.SUPPRESS)
+        return {name: action for action in shown for name in action.option_strings}
+
+    def positionals(self) -> list[argparse.Action]:
+        """Return the arguments without a name."""
+        return [action for action in self._actions if not action.option_strings]
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as error:
+            hint = did_you_mean(str(value), map(str, action.choices or ()))
+            raise argparse.ArgumentError(action, f"{error.message}{hint}") from None
+
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Group: TypeAlias = argparse._ArgumentGroup
+Action: TypeAlias = argparse.Action
 
 
 class _Dataclass(Protocol):

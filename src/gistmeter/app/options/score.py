@@ -62,6 +62,7 @@ class ScoreOptions(MetricOptions, CacheOptions, ExistingOutput, PairOptions, Eng
     output: str | None
     spans: str
     explain: bool
+    json: str | None
     max_seconds_per_row: float | None
 
 
@@ -80,6 +81,7 @@ def add_score(commands: Commands) -> None:
         action="store_true",
         help="print each text sentence by sentence, in colour, with evidence",
     )
+    score.add_argument("--json", metavar="FILE", help="write the means here as JSON; - prints it")
     _add_pair(score.add_argument_group("one pair"))
     rows.add_argument(
         "--max-seconds-per-row",
