@@ -15,7 +15,7 @@ test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 SEED ?= $(shell date +%s)
 nightly: .venv/installed-dev  ## every test with fresh examples, the long ones too; repeat a night with SEED=N

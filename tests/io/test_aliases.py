@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ RECORD = {"summary": "Rain fell.", "article": "Rain fell all day.", "target": "I
 EXAMPLE = Example("1", "Rain fell.", "Rain fell all day.", ("It rained.",))
 
 
-def write(folder: Path, name: str, *records: dict[str, object]) -> Path:
+def write(folder: Path, name: str, *records: Mapping[str, object]) -> Path:
     path = folder / name
     if name.endswith(".parquet"):
         pa = pytest.importorskip("pyarrow")
