@@ -17,9 +17,10 @@ from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.report.html import page as builder
-from gistmeter.report.html.data import View, unpacked
+from gistmeter.report.html.data import View
 from gistmeter.report.html.page import fragment, page
 from gistmeter.report.report import Report
+from tests.unpacked import unpacked
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&<!--</textarea>\u202e\x1b[31m\u2028"
