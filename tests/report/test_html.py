@@ -194,6 +194,15 @@ def test_the_overview_shows_systems_best_first_and_correlations() -> None:
     assert "m|version=1|kind=k" in text
 
 
+def test_long_names_of_systems_are_shown_whole() -> None:
+    names = ["facebook/bart-large-cnn-tuned-on-xsum", "facebook/bart-large-cnn-tuned-on-samsum", "x" * 5000]
+    examples = [Example(str(at), "x", system=name) for at, name in enumerate(names)]
+    scores = [Score(str(at), at / 10) for at in range(len(names))]
+    text = page(Report.of({"m": (Signature.of("m", version=1), scores)}, examples).view)
+    assert all(f">{name}</text>" in text for name in names[:2])
+    assert f">{'x' * 59}…</text>" in text
+
+
 def test_write_html_writes_the_page(tmp_path: Path) -> None:
     report = gm.score("extractive", candidates=["Rain fell."], sources=["Rain fell all day."])
     gm.write_html(report, tmp_path / "report.html", title="Mine & yours")
