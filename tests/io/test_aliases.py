@@ -67,6 +67,12 @@ def test_python_reads_the_same_columns_as_the_shell(
     assert table_from([RECORD]).rows == list(read_rows(path))
 
 
+def test_a_file_that_is_read_twice_is_noted_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "rows.jsonl", RECORD, RECORD)
+    assert main(["score", "novelty", "-i", str(path), "--shard", "1/2"]) == 0
+    assert capsys.readouterr().err.count("from the column 'summary'") == 1
+
+
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet"])
 def test_two_common_names_of_one_field_are_an_error(tmp_path: Path, name: str) -> None:
     both = {**RECORD, "output": "Snow fell."}
