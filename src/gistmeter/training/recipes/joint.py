@@ -15,13 +15,13 @@ import torch
 from gistmeter.core.errors import UsageError
 from gistmeter.models.files.adapters import restore_tuned
 from gistmeter.models.files.load import find_model
+from gistmeter.models.fill.copy_head import gold_log_probability
 from gistmeter.models.fill.joint_copy import (
     JointCopyFiller,
     JointInfiller,
     new_joint_infiller,
     save_joint_infiller,
 )
-from gistmeter.models.fill.loss import gold_count, gold_loss
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.loop import kept, train, trainable_weights
@@ -36,9 +36,14 @@ from gistmeter.training.recipes.infiller import (
     swapped,
 )
 
+VOCABULARY = 0.5
+"""Weight of the loss of the vocabulary alone. Without it, the head copies and never learns the language."""
+
 
 class JointFillTask:
-    """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
+    """Blank filling with queries drawn at every step.
+
+    The loss is the mean −log p of the blanked tokens, plus a share of −log p by the vocabulary alone.
 
     Args:
         filler: Filler whose model is trained.
@@ -86,7 +91,10 @@ class JointFillTask:
             for _ in range(self.options.contexts)
             for query in self.drawer.draw(rng, length, self.options.group)
         ]
-        return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
+        states, memory, batch = self.filler.read(queries)
+        logits, choices = self.filler.point(states, memory, batch)
+        alone = logits.log_softmax(dim=1).gather(1, batch.gold[:, None])[:, 0]
+        return -(gold_log_probability(logits, choices, batch) + VOCABULARY * alone).mean()
 
     def validate(self) -> dict[str, float]:
         """Return metrics of words and factors, with their own context and, as `NAME_other`, with another."""
