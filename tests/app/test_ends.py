@@ -1,4 +1,4 @@
-"""How the command ends, whatever is done to it: one line, the right exit code, and nothing lost."""
+"""Test how commands end: one line on standard error, the right exit code, and no lost data."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Several processes: the same scores in the same order, whatever happens to one of them."""
+"""Test scoring with several processes: equal scores in the same order, also when a process fails."""
 
 import json
 import logging

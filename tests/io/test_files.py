@@ -1,4 +1,4 @@
-"""Files that are the old or the new one at every moment, whatever fails."""
+"""Test atomic writes: after any failure, a file has either its old or its new content."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""Outputs: a file appears when it is whole, a run that was stopped goes on, nothing of the user's is lost."""
+"""Test output files: written atomically, resumed after an interruption, never replaced by accident."""
 
 import contextlib
 import csv

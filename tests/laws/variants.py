@@ -1,4 +1,4 @@
-"""Every metric of the catalog, with every choice of every option: found, not listed."""
+"""Every metric of the catalog with every value of each option, found through the catalog."""
 
 import atexit
 import shutil

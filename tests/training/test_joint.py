@@ -1,4 +1,4 @@
-"""The joint filler: its training from end to end, and its model behind `load`."""
+"""Test the joint filler: a complete training, and its model loaded with `load`."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Scoring from several threads, and in processes that were forked after scoring."""
+"""Test scoring from several threads, and in processes that were forked after scoring."""
 
 import os
 import subprocess

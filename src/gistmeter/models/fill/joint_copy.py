@@ -41,7 +41,7 @@ class JointInfiller(nn.Module):
         self.head = CopyHead(encoder.config.hidden_size, encoder.config.vocab_size)
 
     @property
-    def base_model(self) -> Any:  # noqa: ANN401 - as in transformers
+    def base_model(self) -> Model:
         """The encoder."""
         return self.encoder
 

@@ -4,7 +4,6 @@ Source and masked candidate form one sequence, as in ClozE-R. Low-rank updates (
 head are trained; the pretrained weights are frozen.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
@@ -13,8 +12,7 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import UsageError
-from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.adapted import trainee_from
 from gistmeter.models.fill.copy_head import gold_log_probability
 from gistmeter.models.fill.joint_copy import (
     JointCopyFiller,
@@ -28,12 +26,14 @@ from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.recipes.blanks import BlankDrawer, Mix
-from gistmeter.training.recipes.infiller import (
+from gistmeter.training.recipes.fill_data import (
     FillOptions,
     build_options,
     frequency_bias,
     read_cut_pairs,
+    step_queries,
     swapped,
+    validation_queries,
 )
 
 VOCABULARY = 0.5
@@ -67,30 +67,18 @@ class JointFillTask:
         self.filler, self.drawer, self.options = filler, training, options
         self.model: torch.nn.Module = filler.model
         self.steps, self.seed = steps, seed
-        rng = random.Random(seed)
-        longest = options.lengths[-1]
-        self.words = [validation.draw(rng, longest, 1)[0] for _ in range(options.held_out)]
-        drawn = (validation.factor(rng, longest) for _ in range(options.held_out))
-        self.factors = [query for query in drawn if query is not None]
+        lengths = options.lengths[-1:] * options.held_out
+        self.words, self.factors = validation_queries(validation, lengths, seed=seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
-        head, updates = (
-            trainable_weights(self.filler.model.head),
-            trainable_weights(self.filler.model.encoder),
-        )
-        return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
+        model = self.filler.model
+        head = {"params": trainable_weights(model.head), "scale": self.options.new_scale}
+        return [head, {"params": trainable_weights(model.encoder)}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
-        rng = random.Random(self.seed * 7_919 + step)
-        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
-        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
-        queries = [
-            query
-            for _ in range(self.options.contexts)
-            for query in self.drawer.draw(rng, length, self.options.group)
-        ]
+        queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
         states, memory, batch = self.filler.read(queries)
         logits, choices = self.filler.point(states, memory, batch)
         alone = logits.log_softmax(dim=1).gather(1, batch.gold[:, None])[:, 0]
@@ -136,30 +124,24 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     check_keys(recipe.model, ("base", "rank", "start", "batch"), recipe.name)
     mix: Mix = build_options(Mix, recipe.data.get("mix", {}))
     options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
-    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
-    rank = int(recipe.model.get("rank", 16))
-    dropout = {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }  # under one epoch: no overfitting
-    model, tokenizer = new_joint_infiller(base, rank, seed=seed, **dropout)
+    seed = recipe.training.seed
+    found = trainee_from(recipe.model, new_joint_infiller, seed=seed)
+    model, base = found.model, found.base
     runtime = Runtime(backend="torch", progress=False)
-    filler = JointCopyFiller(model, tokenizer, identity=base, runtime=runtime)
+    filler = JointCopyFiller(model, found.tokenizer, identity=base, runtime=runtime)
     room = filler.window or 0
     if mix.window + max(options.lengths) + filler.overhead(1) > room:
         raise UsageError(
             f"{recipe.name}: {base} reads {room} tokens; lower data.mix.window or model.batch.lengths"
         )
     learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
-    if "start" in recipe.model:
-        restore_tuned(model, find_model(str(recipe.model["start"])))
-    else:
+    if "start" not in recipe.model:
         start_head(model, frequency_bias(learned, len(model.table)))
     drawers = (BlankDrawer(learned, mix), BlankDrawer(held, mix))
     settings = recipe.training
-    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=settings.seed)
+    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=seed)
     history = train(task, settings, output, progress=progress)
-    save_joint_infiller(model, base, rank, output / MODEL)
+    save_joint_infiller(model, base, found.rank, output / MODEL)
     return kept(history["validations"], settings.select)
 
 
