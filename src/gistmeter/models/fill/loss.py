@@ -10,8 +10,6 @@ from torch.nn.functional import cross_entropy
 
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.fill.bart import AlignedFiller
-from gistmeter.models.fill.copy_head import gold_log_probability
-from gistmeter.models.fill.joint_copy import JointCopyFiller
 from gistmeter.models.fill.masked_lm import MaskedFiller
 from gistmeter.models.fill.positions import gold_tokens
 from gistmeter.models.fill.protocol import Filler, Query
@@ -21,7 +19,7 @@ from gistmeter.models.run.batching import mask, pad
 NOTHING = -100
 """The label that `cross_entropy` ignores, for padding."""
 
-Trainable = Seq2SeqFiller | MaskedFiller | AlignedFiller | JointCopyFiller
+Trainable = Seq2SeqFiller | MaskedFiller | AlignedFiller
 
 
 def trainable_filler(filler: Filler) -> Trainable:
@@ -60,9 +58,6 @@ def gold_loss(filler: Trainable, queries: Sequence[Query]) -> torch.Tensor:
     """
     if isinstance(filler, Seq2SeqFiller):
         return _sentinel_loss(filler, queries)
-    if isinstance(filler, JointCopyFiller):
-        states, memory, batch = filler.read(queries)
-        return -gold_log_probability(*filler.point(states, memory, batch), batch).sum()
     states, head = filler.read(queries)
     gold = [token for query in queries for token in gold_tokens(query)]
     return cross_entropy(head(states).float(), torch.tensor(gold, device=filler.device), reduction="sum")

@@ -13,13 +13,13 @@ import torch
 
 from gistmeter.core.errors import UsageError
 from gistmeter.models.files.adapted import trainee_from
+from gistmeter.models.fill.copy_head import gold_log_probability
 from gistmeter.models.fill.joint_copy import (
     JointCopyFiller,
     JointInfiller,
     new_joint_infiller,
     save_joint_infiller,
 )
-from gistmeter.models.fill.loss import gold_count, gold_loss
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.loop import kept, train, trainable_weights
@@ -36,9 +36,14 @@ from gistmeter.training.recipes.fill_data import (
     validation_queries,
 )
 
+VOCABULARY = 0.5
+"""Weight of the loss of the vocabulary alone. Without it, the head copies and never learns the language."""
+
 
 class JointFillTask:
-    """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
+    """Blank filling with queries drawn at every step.
+
+    The loss is the mean −log p of the blanked tokens, plus a share of −log p by the vocabulary alone.
 
     Args:
         filler: Filler whose model is trained.
@@ -67,16 +72,17 @@ class JointFillTask:
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
-        head, updates = (
-            trainable_weights(self.filler.model.head),
-            trainable_weights(self.filler.model.encoder),
-        )
-        return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
+        model = self.filler.model
+        head = {"params": trainable_weights(model.head), "scale": self.options.new_scale}
+        return [head, {"params": trainable_weights(model.encoder)}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
         queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
-        return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
+        states, memory, batch = self.filler.read(queries)
+        logits, choices = self.filler.point(states, memory, batch)
+        alone = logits.log_softmax(dim=1).gather(1, batch.gold[:, None])[:, 0]
+        return -(gold_log_probability(logits, choices, batch) + VOCABULARY * alone).mean()
 
     def validate(self) -> dict[str, float]:
         """Return metrics of words and factors, with their own context and, as `NAME_other`, with another."""
