@@ -30,7 +30,7 @@ def library(package: str) -> Iterator[None]:
         raise UsageError(f"{package} is not installed; run: pip install {package}") from error
 
 
-def metric_from(metric: str | Metric, words: Mapping[str, Any]) -> Metric:
+def metric_from(metric: str | Metric, words: Mapping[str, object]) -> Metric:
     """Return the metric; load it if it is a name or a spec.
 
     Args:
@@ -42,7 +42,8 @@ def metric_from(metric: str | Metric, words: Mapping[str, Any]) -> Metric:
         ModelError: If a model cannot be found or loaded.
     """
     if isinstance(metric, str):
-        return load(metric, **{"progress": False, **words})
+        keywords: dict[str, Any] = {"progress": False, **words}
+        return load(metric, **keywords)
     if words:
         raise UsageError(f"{', '.join(words)}: only for a metric given by name; pass them to gistmeter.load")
     return metric

@@ -33,7 +33,7 @@ class MapFunction:
 
 
 def as_datasets(
-    metric: str | Metric, *, fields: Mapping[str, str] | None = None, **words: Any
+    metric: str | Metric, *, fields: Mapping[str, str] | None = None, **words: object
 ) -> Callable[[Batch], Columns]:
     """Return a function for `dataset.map(function, batched=True)` that adds the columns of one metric.
 

@@ -1,7 +1,5 @@
 """DeepEval: a metric as a `BaseMetric`."""
 
-from typing import Any
-
 from gistmeter.adapters.common import example_of, library, metric_from, why
 from gistmeter.core.metric import Metric
 
@@ -27,7 +25,7 @@ class GistmeterMetric(BaseMetric):
         self.metric, self.threshold = metric, threshold
         self._required_params = [SingleTurnParams.ACTUAL_OUTPUT, *(NEEDS[need] for need in metric.needs)]
 
-    def measure(self, test_case: LLMTestCase, *args: Any, **keywords: Any) -> float | None:
+    def measure(self, test_case: LLMTestCase, *args: object, **keywords: object) -> float | None:
         """Score a test case; set `score`, `reason`, `success` and `error`."""
         candidate = test_case.actual_output or ""
         example = example_of(self.metric, candidate, test_case.input, test_case.expected_output)
@@ -39,7 +37,7 @@ class GistmeterMetric(BaseMetric):
         self.success = self.is_successful()
         return self.score
 
-    async def a_measure(self, test_case: LLMTestCase, *args: Any, **keywords: Any) -> float | None:
+    async def a_measure(self, test_case: LLMTestCase, *args: object, **keywords: object) -> float | None:
         """Score a test case, as `measure` does."""
         return self.measure(test_case)
 
@@ -49,7 +47,7 @@ class GistmeterMetric(BaseMetric):
         return f"gistmeter {self.metric.name}"
 
 
-def as_deepeval(metric: str | Metric, *, threshold: float = 0.5, **words: Any) -> GistmeterMetric:
+def as_deepeval(metric: str | Metric, *, threshold: float = 0.5, **words: object) -> GistmeterMetric:
     """Return a metric as a DeepEval metric.
 
     Args:

@@ -17,8 +17,8 @@ FOLDER = str(Path(__file__).parent / "gistmeter_metric")
 class GistmeterMetric(evaluate.Metric):
     """A metric of gistmeter for the library evaluate; `config_name` is its spec.
 
-    `compute` returns the mean under the metric's name, all scores (NaN for rows with a problem), the problems,
-    and the signature.
+    `compute` returns the mean under the metric's name, all scores (NaN for rows with a problem), all
+    problems, and the signature.
     """
 
     metric: Metric | None = None
@@ -52,7 +52,7 @@ class GistmeterMetric(evaluate.Metric):
         }
 
 
-def as_evaluate(metric: str | Metric, **words: Any) -> evaluate.Metric:
+def as_evaluate(metric: str | Metric, **words: object) -> evaluate.Metric:
     """Return a metric as an `evaluate.Metric`.
 
     Args:

@@ -1,7 +1,5 @@
 """Inspect: a metric as a scorer of an evaluation task."""
 
-from typing import Any
-
 from gistmeter.adapters.common import example_of, library, metric_from, why
 from gistmeter.core.metric import Metric
 
@@ -10,7 +8,7 @@ with library("inspect-ai"):
     from inspect_ai.solver import TaskState
 
 
-def as_inspect_ai(metric: str | Metric, *, source: str | None = None, **words: Any) -> Scorer:
+def as_inspect_ai(metric: str | Metric, *, source: str | None = None, **words: object) -> Scorer:
     """Return a metric as an Inspect scorer, which scores the completion of each sample.
 
     A sample with a problem is unscored: its value is NaN, which Inspect leaves out of the mean.

@@ -42,14 +42,14 @@ class GistmeterEvaluator(StringEvaluator):
         prediction: str,
         reference: str | None = None,
         input: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> dict[str, Any]:
         (score,) = self.metric.score([example_of(self.metric, prediction, input, reference)])
         value = None if score.problem else score.value
         return {"key": self.metric.name, "score": value, "reasoning": why(score, prediction)}
 
 
-def as_langchain(metric: str | Metric, **words: Any) -> GistmeterEvaluator:
+def as_langchain(metric: str | Metric, **words: object) -> GistmeterEvaluator:
     """Return a metric as a LangChain evaluator.
 
     Args:

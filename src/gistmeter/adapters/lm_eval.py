@@ -10,13 +10,12 @@ Results = Callable[[Mapping[str, Any], Sequence[str]], dict[str, float]]
 
 
 def as_lm_eval(
-    metric: str | Metric, *, source: str = "source", references: str = "references", **words: Any
+    metric: str | Metric, *, source: str = "source", references: str = "references", **words: object
 ) -> dict[str, Any]:
     """Return `process_results` and `metric_list` of a task with `output_type: generate_until`.
 
-    The task reports the mean over the documents with a score under the metric's name, and the share of documents
-    without one as `NAME_undefined`. In a task's YAML file: `process_results: !function utils.score`, with
-    `score = as_lm_eval("cloze")["process_results"]` in utils.py.
+    The task reports the mean over the documents with a score, under the metric's name, and the share of
+    documents without one as `NAME_undefined`.
 
     Args:
         metric: A name, a spec such as `speed:against=source`, or a loaded metric.

@@ -1,6 +1,7 @@
 """MLflow: a metric made by `make_metric`."""
 
 from collections.abc import Iterable
+from math import isnan
 from typing import Any
 
 from gistmeter.adapters.common import library, mean_of, metric_from, score_texts, why
@@ -13,7 +14,7 @@ with library("mlflow"):
 Texts = Iterable[Any]
 
 
-def as_mlflow(metric: str | Metric, **words: Any) -> EvaluationMetric:
+def as_mlflow(metric: str | Metric, **words: object) -> EvaluationMetric:
     """Return a metric for `mlflow.models.evaluate(extra_metrics=[…])`.
 
     The candidates are the predictions, the references the targets, and the sources the column `sources`;
@@ -40,14 +41,17 @@ def as_mlflow(metric: str | Metric, **words: Any) -> EvaluationMetric:
         return MetricValue(
             scores=values,
             justifications=[why(*pair) for pair in zip(found, candidates, strict=True)],
-            aggregate_results={"mean": mean_of(values), "undefined": sum(s.problem is not None for s in found)},
+            aggregate_results={
+                "mean": mean_of(values),
+                "undefined": sum(map(isnan, values)),
+            },
         )
 
     # MLflow finds the columns by the names of the parameters, and passes them by position.
     def with_source(predictions: Texts, sources: Texts, targets: Texts | None = None) -> MetricValue:
         return score(predictions, sources, targets)
 
-    def with_targets(predictions: Texts, targets: Texts) -> MetricValue:
+    def with_targets(predictions: Texts, targets: Texts | None = None) -> MetricValue:
         return score(predictions, None, targets)
 
     eval_fn = with_source if "source" in loaded.needs else with_targets

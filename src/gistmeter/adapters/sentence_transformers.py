@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -45,7 +44,7 @@ class SentenceEncoder:
         return similarities
 
 
-def as_sentence_transformers(model: SentenceTransformer, **options: Any) -> Speed:
+def as_sentence_transformers(model: SentenceTransformer, **options: object) -> Speed:
     """Return the metric `speed` with a `SentenceTransformer` as its encoder.
 
     Args:

@@ -1,7 +1,6 @@
 """TorchMetrics: a metric as a `torchmetrics.Metric` that accumulates over batches and processes."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -17,7 +16,6 @@ class GistmeterMetric(torchmetrics.Metric):
 
     Args:
         metric: The metric.
-        **keywords: The keywords of `torchmetrics.Metric`.
     """
 
     is_differentiable = False
@@ -26,8 +24,8 @@ class GistmeterMetric(torchmetrics.Metric):
     defined: torch.Tensor
     undefined: torch.Tensor
 
-    def __init__(self, metric: Metric, **keywords: Any) -> None:
-        super().__init__(**keywords)
+    def __init__(self, metric: Metric) -> None:
+        super().__init__()
         self.metric = metric
         self.add_state("total", torch.tensor(0.0, dtype=torch.float64), dist_reduce_fx="sum")
         self.add_state("defined", torch.tensor(0), dist_reduce_fx="sum")
@@ -51,7 +49,7 @@ class GistmeterMetric(torchmetrics.Metric):
         return self.total / self.defined
 
 
-def as_torchmetrics(metric: str | Metric, **words: Any) -> GistmeterMetric:
+def as_torchmetrics(metric: str | Metric, **words: object) -> GistmeterMetric:
     """Return a metric as a `torchmetrics.Metric`.
 
     Args:

@@ -5,11 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gistmeter.bench.suites.suite import Suite
-from gistmeter.bench.suites.tables import Result
 from gistmeter.core.levels import ALIASES
+
+if TYPE_CHECKING:  # the command line imports this module for SUITE_NAMES
+    from gistmeter.bench.suites.suite import Suite
+    from gistmeter.bench.suites.tables import Result
 
 Document = Mapping[str, Any]
 """Content of a suite's JSON file."""
@@ -39,7 +41,9 @@ without a result gives the reason in its note. Times depend on the machine and i
 SUITE_NAMES = ("summeval", "factual", "gofigure", "simplification", "linguistic", "selective", "k", "pos")
 
 
-def document(suite: Suite, result: Result, facts: Mapping[str, object], drawn: Collection[str]) -> Document:
+def document(
+    suite: "Suite", result: "Result", facts: Mapping[str, object], drawn: Collection[str]
+) -> Document:
     """Return the content of a suite's JSON file.
 
     Args:
