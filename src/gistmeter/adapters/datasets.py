@@ -23,13 +23,14 @@ class MapFunction:
         self.metric, self.fields = metric, dict(fields)
 
     def __call__(self, batch: Batch) -> Columns:
-        """Return the values and the problems of a batch: None where there is none."""
+        """Return the values and the problems of a batch."""
         name = self.metric.name
         table = read_table(dict(batch), {}, self.fields)
         table.check(name, self.metric.needs)
         scores = score_column(self.metric, table.rows, label=name, progress=False)
-        values = [None if score.problem else score.value for score in scores]
-        return {name: values, f"{name}_problem": [score.problem for score in scores]}
+        # No None: datasets takes the types of the columns from the first batch.
+        problems = [score.problem or "" for score in scores]
+        return {name: [score.value for score in scores], f"{name}_problem": problems}
 
 
 def as_datasets(
@@ -37,7 +38,7 @@ def as_datasets(
 ) -> Callable[[Batch], Columns]:
     """Return a function for `dataset.map(function, batched=True)` that adds the columns of one metric.
 
-    The columns are named `NAME` (the value; null for a row with a problem) and `NAME_problem`.
+    The columns are named `NAME` (the value; NaN for a row with a problem) and `NAME_problem` (or "").
 
     Args:
         metric: A name, a spec such as `speed:against=source`, or a loaded metric.
