@@ -10,6 +10,7 @@ from pathlib import Path
 from gistmeter.core.errors import BadRow, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
+from gistmeter.io.aliases import AliasNotes, with_aliases
 from gistmeter.io.files import reason
 from gistmeter.io.formats import format_of, read_records
 from gistmeter.io.records import check_fields, row_from
@@ -42,7 +43,8 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     If a file is truncated or damaged, the last row has a problem that says so, after all readable rows. In
     csv and tsv, an empty cell is a missing value (except that an empty candidate is an empty text), and a
     cell of references that starts with "[" is a JSON list. A row without an id gets its number, counted from
-    1, as id. NaN is a missing value in all formats.
+    1, as id. NaN is a missing value in all formats. Columns with a common other name, such as `summary`, are
+    found without `fields`; see `gistmeter.io.aliases`.
 
     Args:
         path: A .jsonl, .csv or .tsv file, optionally with .gz; a .parquet file; or "-" to read jsonl from
@@ -52,7 +54,8 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     Raises:
         UsageError: If the format is unknown or a field does not exist.
         MissingExtra: If pyarrow is needed and not installed.
-        DataError: If the file cannot be read, or a required column is missing.
+        DataError: If the file cannot be read, a required column is missing, or several columns can be the
+            same field.
     """
     check_fields(fields)
     name = str(path)
@@ -61,12 +64,15 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
 
 def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     place, number = "", 0
+    notes = AliasNotes(fields)
     try:
-        for number, (place, record) in enumerate(read_records(name, kind, fields), 1):
+        for number, (place, record) in enumerate(read_records(name, kind, fields, aliases=True), 1):
             try:
                 if isinstance(record, BadRow):
                     raise record
-                row = row_from(record, number, fields)
+                columns = with_aliases(record, fields)
+                row = row_from(record, number, columns)
+                notes.add(columns)
             except BadRow as error:
                 row = Row(Example(place, ""), problem=f"{place}: {error}")
             yield row

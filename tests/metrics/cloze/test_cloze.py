@@ -500,8 +500,8 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     metric = Cloze(Listed(), tiny(), ClozeOptions(k=2))
     assert re.fullmatch(
         r"cloze\|version=1\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
-        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average\|splitter=[^|]+"
-        r"\|cut=longest-first",
+        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
+        r"\|passage=0\|splitter=[^|]+\|cut=longest-first",
         metric.signature.text,
     )
 

@@ -30,10 +30,12 @@ class ClozeOptions:
         beta: Score threshold, from 0 to 1.
         aggregate: Value of a candidate: the `average` over its factors (equation 2), or the lowest factor
             score (`min`).
+        passage: Maximum number of document tokens in a question: those of the sentences that are most similar
+            to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
 
     Raises:
-        UsageError: If k, alpha or beta is out of range, or `prior=subtract` is combined with a criterion
-            other than `soft` and `log`.
+        UsageError: If k, alpha, beta or passage is out of range, or `prior=subtract` is combined with a
+            criterion other than `soft` and `log`.
     """
 
     k: int = 1
@@ -45,10 +47,13 @@ class ClozeOptions:
     alpha: float = 0.5
     beta: float = 0.5
     aggregate: Literal["average", "min"] = "average"
+    passage: int = 0
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UsageError(f"k={self.k}: give at least 1")
+        if self.passage < 0:
+            raise UsageError(f"passage={self.passage}: give at least 0")
         if self.prior == "subtract" and self.criterion not in ("soft", "log"):
             raise UsageError(f"prior=subtract needs criterion=soft or log, not {self.criterion}")
         for name in ("alpha", "beta"):

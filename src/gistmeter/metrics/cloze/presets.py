@@ -13,6 +13,8 @@ PRESETS = {
     "mini": Preset("gistmeter/fill", {"pipeline": "en", "criterion": "soft"}),
     "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm"}),
 }
+RETRIEVER = "minilm"
+"""Sentence encoder that selects the passages of `passage=N`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +48,9 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     pipeline = load_pipeline(given.pipeline, selection=chosen.selection)
     from gistmeter.models.fill.load import load_filler
 
-    return Cloze(load_filler(model or own.model, runtime), pipeline, chosen)
+    retriever = None
+    if chosen.passage:
+        from gistmeter.models.encode.encoder import Encoder
+
+        retriever = Encoder.load(RETRIEVER, runtime)
+    return Cloze(load_filler(model or own.model, runtime), pipeline, chosen, retriever)
