@@ -76,8 +76,8 @@ def test_datasets_map() -> None:
     datasets = needs("datasets")
     from gistmeter.adapters.datasets import as_datasets
 
-    rows = datasets.Dataset.from_dict({"summary": CANDIDATES, "source": SOURCES})
-    fields = {"candidate": "summary"}
+    rows = datasets.Dataset.from_dict({"made": CANDIDATES, "source": SOURCES})
+    fields = {"candidate": "made"}
     mapped = rows.map(as_datasets("extractive", fields=fields), batched=True, batch_size=2)
     assert same(mapped["extractive"][:], "extractive")
     assert all((text == "") == (at < EMPTY) for at, text in enumerate(mapped["extractive_problem"]))
