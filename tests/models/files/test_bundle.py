@@ -284,7 +284,7 @@ def test_verify_never_trusts_a_remembered_checksum(
 def test_a_missing_encoder_is_said(
     shipped: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gistmeter.models.files.load.MINILM_PACKAGE", "no_such_package")
+    monkeypatch.setattr("gistmeter.models.files.load.MINILM_PACKAGES", ("no_such_package",))
     assert main(["models"]) == 0
     assert "missing" in capsys.readouterr().out
     assert main(["models", "verify"]) == 4
