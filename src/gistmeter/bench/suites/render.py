@@ -5,13 +5,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from gistmeter.bench.suites.names import SUITE_NAMES
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Result
 from gistmeter.core.levels import ALIASES
-
-if TYPE_CHECKING:  # the command line imports this module for SUITE_NAMES
-    from gistmeter.bench.suites.suite import Suite
-    from gistmeter.bench.suites.tables import Result
 
 Document = Mapping[str, Any]
 """Content of a suite's JSON file."""
@@ -38,12 +37,9 @@ from the JSON files.
 development rows, a subset of the paper's rows, so read a difference together with the interval. A line
 without a result gives the reason in its note. Times depend on the machine and its load.
 """
-SUITE_NAMES = ("summeval", "factual", "gofigure", "simplification", "linguistic", "selective", "k", "pos")
 
 
-def document(
-    suite: "Suite", result: "Result", facts: Mapping[str, object], drawn: Collection[str]
-) -> Document:
+def document(suite: Suite, result: Result, facts: Mapping[str, object], drawn: Collection[str]) -> Document:
     """Return the content of a suite's JSON file.
 
     Args:

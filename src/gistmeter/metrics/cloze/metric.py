@@ -13,7 +13,7 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
-from gistmeter.metrics.cloze.judge import Verdict, judge
+from gistmeter.metrics.cloze.judge import Verdict, geometric, judge
 from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.metrics.cloze.passages import Passages
 from gistmeter.metrics.cloze.prepared import PreparedExample, read
@@ -118,9 +118,10 @@ class Cloze:
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
         parts = _parts(scored)
+        if self.options.prior == "subtract":  # scores may be negative
+            del parts["geometric"]
         if not judged:  # without factors, the candidate gets the best possible score
-            best = 0.0 if self.options.criterion == "log" else 1.0
-            parts |= {"average": best, "min": best, "sentences": best}
+            parts |= dict.fromkeys(("average", "geometric", "min", "sentences"), 1.0)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
@@ -138,6 +139,7 @@ def _parts(scored: Judged) -> dict[str, float]:
     sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
     return {
         "average": _mean(values),
+        "geometric": geometric(values) if values else math.nan,
         "min": min(values, default=math.nan),
         "sentences": _mean(sentences),
         **kinds,
@@ -149,8 +151,9 @@ def _parts(scored: Judged) -> dict[str, float]:
 def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
     """Flag scores that depend on predictions whose continuation is unknown."""
     known = sum(verdict.complete for verdict in verdicts)
-    rule = options.confidence and options.bounded
-    sound = options.criterion in ("exact", "log") or (options.criterion == "soft" and not rule)
+    sound = options.criterion in ("exact", "geometric") or (
+        options.criterion == "soft" and not options.distrusts
+    )
     if known == len(verdicts) or sound:
         return ()
     return (Flag("partial_answers", "candidate", known, len(verdicts)),)

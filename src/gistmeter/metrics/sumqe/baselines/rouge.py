@@ -48,7 +48,7 @@ class BestRouge:
 
 def rouge_versions(example: Example) -> dict[str, float]:
     """Return all versions of ROUGE for an example with references."""
-    found = {}
+    found: dict[str, float] = {}
     for stem in ("", "-stem"):
         tokenize = rouge_tokenizer(stemmer=bool(stem))
         ours, theirs = tokenize(example.candidate), [tokenize(text) for text in example.references]
