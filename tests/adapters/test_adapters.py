@@ -130,7 +130,7 @@ def test_lm_eval(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from gistmeter.adapters.lm_eval import as_lm_eval
 
-    class Given(LM):
+    class Given(LM):  # type: ignore[misc,unused-ignore]
         def generate_until(self, requests: list[Any]) -> list[str]:
             return [CANDIDATES[request.doc_id] for request in requests]
 
@@ -161,7 +161,7 @@ def test_inspect_ai() -> None:
 
     from gistmeter.adapters.inspect_ai import as_inspect_ai
 
-    @solver
+    @solver  # type: ignore[untyped-decorator,unused-ignore]
     def given() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             state.output = ModelOutput.from_content("none", CANDIDATES[int(state.sample_id)])

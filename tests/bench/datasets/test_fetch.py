@@ -191,14 +191,20 @@ def summeval(published: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     found = find("summeval")
     half = found.variant("development").documents
-    annotations, articles = [], []
+    annotations: list[dict[str, object]] = []
+    articles: list[dict[str, object]] = []
     for document in (*half[:3], "0" * 40):
-        record = {"id": f"dm-test-{document}", "decoded": "Rain fell.", "references": ["It rained."]}
+        record: dict[str, object] = {
+            "id": f"dm-test-{document}",
+            "decoded": "Rain fell.",
+            "references": ["It rained."],
+        }
         articles.append(record | {"model_id": "M10", "text": f"Rain fell on {document} houses."})
         for system in range(3):
             votes = [dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 1 + system)]
-            text = {"decoded": "Rain fell. " * (1 + system)}
-            annotations.append(record | text | {"model_id": f"M{system}", "expert_annotations": votes})
+            text = "Rain fell. " * (1 + system)
+            own: dict[str, object] = {"decoded": text, "model_id": f"M{system}", "expert_annotations": votes}
+            annotations.append(record | own)
     sources = []
     for source, records in zip(found.sources, (annotations, articles), strict=True):
         name = Path(source.file).name
@@ -248,7 +254,7 @@ def test_the_published_ids_are_those_of_the_development_data() -> None:
 def test_an_address_that_cannot_be_reached_is_one_line(
     summeval: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (local,) = datasets.datasets()
+    (local,) = declared.datasets()
     away = replace(local, sources=(replace(local.sources[0], address=f"{NOBODY}/a.jsonl"),))
     for module in (declared, datasets, data):
         monkeypatch.setattr(module, "datasets", lambda: (away,))
