@@ -4,7 +4,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 SOURCES := pyproject.toml constraints.txt
 MKDOCS ?= $(BIN)/mkdocs
 
-.PHONY: demo test nightly coverage test-lowest docs clean
+.PHONY: demo test nightly coverage test-lowest docs weights resolve clean
 
 demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
@@ -37,6 +37,13 @@ docs: .venv/installed-docs  ## build the documentation into build/site; a broken
 	cp -r README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs $(PAGES)
 	for page in src/gistmeter/metrics/*/README.md src/gistmeter/bundle/*/README.md; do mkdir -p $(PAGES)/$$(dirname $$page); cp $$page $(PAGES)/$$page; done
 	$(MKDOCS) build --strict --quiet
+
+weights: .venv/installed  ## build dist/gistmeter_minilm-*.whl from the verified files of the installed encoder
+	$(BIN)/python packages/prepare_minilm.py
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist packages/gistmeter-minilm
+
+resolve:  ## print which versions install beside gistmeter on Python 3.11 to 3.14; needs uv
+	$(PYTHON) packages/resolve.py
 
 clean:
 	rm -rf .venv build

@@ -31,13 +31,24 @@ ROWS = [
 def test_the_public_face_is_pinned() -> None:
     assert gm.__all__ == [
         "Example", "Flag", "Metric", "Report", "Runtime", "Score", "Signature", "Span",
-        "benchmark", "compare", "errors", "load", "score", "write_html",
+        "as_evaluate", "benchmark", "compare", "errors", "load", "score", "write_html",
     ]  # fmt: skip
     assert all(hasattr(gm, name) for name in gm.__all__)
 
 
 def test_the_import_is_light() -> None:
-    heavy = ["torch", "transformers", "spacy", "pandas", "polars", "pyarrow", "narwhals", "scipy", "datasets"]
+    heavy = [
+        "numpy",
+        "torch",
+        "transformers",
+        "spacy",
+        "pandas",
+        "polars",
+        "pyarrow",
+        "narwhals",
+        "scipy",
+        "datasets",
+    ]
     code = f"import sys, gistmeter; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -30,12 +30,14 @@ from gistmeter.face import (
     write_html,
 )
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
-from gistmeter.report.report import Report
 
 if TYPE_CHECKING:
+    import evaluate
+
     from gistmeter.bench.compare import Scores
     from gistmeter.report.comparison import Comparison
     from gistmeter.report.correlations import Correlations
+    from gistmeter.report.report import Report
 
 __version__ = "0.1.0"
 __all__ = [
@@ -47,6 +49,7 @@ __all__ = [
     "Score",
     "Signature",
     "Span",
+    "as_evaluate",
     "benchmark",
     "compare",
     "errors",
@@ -54,6 +57,15 @@ __all__ = [
     "score",
     "write_html",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Import `Report`, which needs numpy, when it is used."""
+    if name == "Report":
+        from gistmeter.report.report import Report
+
+        return Report
+    raise AttributeError(f"module 'gistmeter' has no attribute {name!r}")
 
 
 def load(  # noqa: PLR0913 - the words of the command line
@@ -114,7 +126,7 @@ def score(
     seed: int = 0,
     progress: bool = True,
     **given: Unpack[ScoreWords],
-) -> Report:
+) -> "Report":
     """Score texts with one metric or several.
 
     Args:
@@ -144,6 +156,8 @@ def score(
     >>> report["extractive"].mean, report["extractive"].scores[1].problem
     (1.0, "no candidate: 'candidate' is missing or null")
     """
+    from gistmeter.report.report import Report
+
     words, columns = split_words(given)
     table = read_table(rows, columns, fields)
     scored = {
@@ -235,3 +249,18 @@ def compare(
     from gistmeter.bench.compare import measured
 
     return compare_values(measured(scores, by=by), systems=systems, by=by, seed=seed)
+
+
+def as_evaluate(metric: str | Metric, /, **words: Unpack[LoadWords]) -> "evaluate.Metric":
+    """Return a metric as a metric of the Hugging Face library evaluate.
+
+    Args:
+        metric: A name, a spec such as `speed:against=source`, or a loaded metric.
+        **words: For a metric given by name, the keywords of `load`.
+
+    Raises:
+        UsageError: If a name does not exist, or evaluate is not installed.
+    """
+    from gistmeter.adapters.evaluate import as_evaluate as adapt
+
+    return adapt(metric, **words)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gistmeter import catalog
 from gistmeter.core.errors import MissingField, UsageError
@@ -15,7 +15,9 @@ from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 from gistmeter.io.frames import Table, as_list, table_from
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
-from gistmeter.report.report import Report
+
+if TYPE_CHECKING:
+    from gistmeter.report.report import Report
 
 LOG = logging.getLogger("gistmeter")
 Metrics = str | Metric | Iterable[str | Metric]
@@ -164,7 +166,7 @@ def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bo
 
 
 def write_html(
-    report: Report, path: str | PathLike[str], *, title: str = "gistmeter report", rows: int = 1000
+    report: "Report", path: str | PathLike[str], *, title: str = "gistmeter report", rows: int = 1000
 ) -> None:
     """Write a report as one HTML file, which needs no network and stays below 5 MB.
 
@@ -178,6 +180,7 @@ def write_html(
         DataError: If the file cannot be written.
 
     >>> from gistmeter.core.example import Example
+    >>> from gistmeter.report.report import Report
     >>> report = Report.of({}, [Example("1", "A cat.")])
     >>> write_html(report, "no/report.html")
     Traceback (most recent call last):

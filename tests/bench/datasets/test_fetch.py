@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from gistmeter.app.cli import main
 from gistmeter.app.commands import data
+from gistmeter.bench.datasets import dataset as declared
 from gistmeter.bench.datasets import fetch as datasets
 from gistmeter.bench.datasets.dataset import Dataset, Source, find
 from gistmeter.bench.datasets.fetch import fetch, rows_file
@@ -181,3 +183,82 @@ def test_a_login_page_is_not_pinned(published: tuple[str, Path], tmp_path: Path,
     assert not list(folder.rglob("*.sha256")) and not rows_file(task, folder).exists()
     (published[1] / "votes.jsonl").write_bytes(LINE)
     assert fetch(task, folder).rows == 1, "the next fetch gets the right file by itself"
+
+
+@pytest.fixture
+def summeval(published: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Serve made-up rows with published ids in the authors' format; return these ids."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    found = find("summeval")
+    half = found.variant("development").documents
+    annotations: list[dict[str, object]] = []
+    articles: list[dict[str, object]] = []
+    for document in (*half[:3], "0" * 40):
+        record: dict[str, object] = {
+            "id": f"dm-test-{document}",
+            "decoded": "Rain fell.",
+            "references": ["It rained."],
+        }
+        articles.append(record | {"model_id": "M10", "text": f"Rain fell on {document} houses."})
+        for system in range(3):
+            votes = [dict.fromkeys(("coherence", "consistency", "fluency", "relevance"), 1 + system)]
+            text = "Rain fell. " * (1 + system)
+            own: dict[str, object] = {"decoded": text, "model_id": f"M{system}", "expert_annotations": votes}
+            annotations.append(record | own)
+    sources = []
+    for source, records in zip(found.sources, (annotations, articles), strict=True):
+        name = Path(source.file).name
+        content = "".join(json.dumps(record) + "\n" for record in records).encode()
+        (published[1] / name).write_bytes(content)
+        digest = source.sha256 and hashlib.sha256(content).hexdigest()
+        sources.append(replace(source, address=f"{published[0]}/{name}", sha256=digest))
+    local = replace(found, sources=tuple(sources))
+    for module in (declared, datasets, data):
+        monkeypatch.setattr(module, "datasets", lambda: (local,))
+    return half
+
+
+def test_a_stranger_reproduces_the_development_half(
+    summeval: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["benchmark", "extractive", "--data", "summeval:development"]) == 3
+    assert "summeval is not fetched; run: gistmeter data fetch summeval" in capsys.readouterr().err
+    assert main(["data", "fetch", "summeval"]) == 0
+    assert "summeval: 12 rows in" in capsys.readouterr().out
+    measured = {}
+    for name in ("summeval", "summeval:development"):
+        out = tmp_path / "figures.json"
+        assert main(["benchmark", "extractive", "--data", name, "--json", str(out), "--overwrite"]) == 0
+        measured[name] = json.loads(out.read_text())[0]
+    assert measured["summeval"]["n"] == 12
+    assert (measured["summeval:development"]["n"], measured["summeval:development"]["task"]) == (
+        9,
+        "summeval:development",
+    )
+    assert main(["benchmark", "rouge", "--data", "summeval:test"]) == 2
+    assert "summeval has no variant 'test'; choose from: development" in capsys.readouterr().err
+
+
+def test_the_ids_of_the_development_half_are_published() -> None:
+    half = find("summeval").variant("development").documents
+    assert len(half) == len(set(half)) == 50
+    assert all(len(bytes.fromhex(document)) == 20 for document in half), "ids only, no texts"
+
+
+@pytest.mark.shared
+def test_the_published_ids_are_those_of_the_development_data() -> None:
+    rows = read_rows("../shared/data/benchmarks/summeval.dev.jsonl.gz")
+    assert {row.example.doc_id for row in rows} == set(find("summeval").variant("development").documents)
+
+
+def test_an_address_that_cannot_be_reached_is_one_line(
+    summeval: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (local,) = declared.datasets()
+    away = replace(local, sources=(replace(local.sources[0], address=f"{NOBODY}/a.jsonl"),))
+    for module in (declared, datasets, data):
+        monkeypatch.setattr(module, "datasets", lambda: (away,))
+    assert main(["data", "fetch", "summeval", "--quiet"]) == 3
+    said = capsys.readouterr().err
+    assert f"cannot fetch {NOBODY}/a.jsonl" in said and "download the file by hand to" in said
+    assert said.count("\n") == 1

@@ -29,10 +29,13 @@ def test_summeval_takes_the_experts_means(tmp_path: Path) -> None:
     paired = _lines(tmp_path / "paired.jsonl", SUMMEVAL | {"text": "Yesterday a goat ate a hat."})
     (row,) = _read("summeval", plain)
     assert row.scores == {"coherence": 3, "consistency": 5, "fluency": 4, "relevance": 3}
-    assert (row.example.id, row.example.doc_id, row.example.system) == ("cnn-test-1|M8", "cnn-test-1", "M8")
+    assert (row.example.id, row.example.doc_id, row.example.system) == ("1|M8", "1", "M8")
     assert row.example.references == ("The hat is gone.", "A goat ate it.")
     assert row.example.source is None
     assert _read("summeval", paired)[0].example.source == "Yesterday a goat ate a hat."
+    assert _read("summeval", plain, paired)[0].example.source == "Yesterday a goat ate a hat."
+    other = _lines(tmp_path / "other.jsonl", SUMMEVAL | {"id": "cnn-test-2", "text": "Rain fell."})
+    assert _read("summeval", plain, other)[0].example.source is None
 
 
 def test_qags_takes_the_majority_of_each_sentence(tmp_path: Path) -> None:

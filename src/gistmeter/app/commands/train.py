@@ -14,6 +14,8 @@ from gistmeter.core.errors import GistmeterError, MissingExtra
 from gistmeter.training.files import write_text
 
 LOG = logging.getLogger("gistmeter")
+RECIPES = Path(__file__).parents[2] / "recipes"
+"""The recipes in an installed wheel."""
 MEASURED, HISTORY = "measured.json", "history.json"
 
 
@@ -26,7 +28,7 @@ def run(options: TrainOptions) -> int:
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a note on how to resume.
     """
-    recipe = Path(options.recipe)
+    recipe = _recipe(options.recipe)
     output = Path(options.output) if options.output else Path("out") / recipe.stem
     data = Path(options.data) if options.data else None
     progress = not options.quiet
@@ -50,6 +52,13 @@ def run(options: TrainOptions) -> int:
     sys.stdout.write(f"{text}\n")
     LOG.info(f"gistmeter: results are in {output}")
     return 0
+
+
+def _recipe(name: str) -> Path:
+    """Return the recipe file; a bare name that is no file selects a recipe of the installed wheel."""
+    installed = RECIPES / f"{name.removesuffix('.toml')}.toml"
+    is_bare = Path(name).name == name
+    return installed if is_bare and not Path(name).exists() and installed.is_file() else Path(name)
 
 
 def _disk_error(error: BaseException | None) -> str | None:

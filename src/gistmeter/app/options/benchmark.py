@@ -35,7 +35,12 @@ def add_benchmark(commands: Commands) -> None:
         help="correlate metrics with human judgements",
         description="Correlate metrics with the human judgements in the field `scores` of the rows.",
     )
-    benchmark.add_argument("--data", metavar="FILE_OR_DIR", required=True, help="rows with human judgements")
+    benchmark.add_argument(
+        "--data",
+        metavar="DATA",
+        required=True,
+        help="rows with human judgements: a file, a folder, or a fetched data set: NAME, NAME:VARIANT",
+    )
     benchmark.add_argument(
         "--scores",
         metavar="FILE",

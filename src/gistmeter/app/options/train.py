@@ -27,7 +27,11 @@ def add_train(commands: Commands) -> None:
         description="Train a model by a recipe. To resume an interrupted run, run the same command again.",
         epilog=f"tasks of recipes: {', '.join(TASKS)}",
     )
-    train.add_argument("recipe", metavar="RECIPE.toml", help="a recipe; see the folder recipes")
+    train.add_argument(
+        "recipe",
+        metavar="RECIPE.toml",
+        help="a recipe: a file, or the name of one that is installed, such as fill",
+    )
     train.add_argument(
         "--data", metavar="FOLDER", help="folder of the data files (default: data.folder in the recipe)"
     )

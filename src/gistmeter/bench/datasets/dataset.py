@@ -66,17 +66,24 @@ class Variant:
         title: Description.
         references: Number of references to keep per row, starting with the first; None keeps all.
         systems: Systems to keep; empty keeps all.
+        documents: Documents to keep, by `doc_id`; empty keeps all.
     """
 
     name: str
     title: str
     references: int | None = None
     systems: tuple[str, ...] = ()
+    documents: tuple[str, ...] = ()
 
     def select(self, rows: Iterable[Row]) -> list[Row]:
         """Return the variant's rows."""
-        kept = (row for row in rows if not self.systems or row.example.system in self.systems)
-        return [_with_references(row, self.references) for row in kept]
+        documents, systems = frozenset(self.documents), self.systems
+        return [
+            _with_references(row, self.references)
+            for row in rows
+            if (not systems or row.example.system in systems)
+            and (not documents or row.example.doc_id in documents)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,11 +238,17 @@ def _dataset(name: str, table: dict[str, Any], shared: dict[str, list[dict[str, 
         **others,
         dimensions=tuple(dimensions),
         sources=tuple(_source(source) for source in sources),
-        variants=tuple(
-            Variant(key, value["title"], value.get("references"), tuple(value.get("systems", ())))
-            for key, value in variants.items()
-        ),
+        variants=tuple(_variant(key, value) for key, value in variants.items()),
     )
+
+
+def _variant(name: str, table: dict[str, Any]) -> Variant:
+    """Build a variant; its documents are in a text file next to the declaration, one id per line."""
+    documents: tuple[str, ...] = ()
+    if "documents" in table:
+        file = files("gistmeter.bench.datasets") / "declared" / table["documents"]
+        documents = tuple(file.read_text(encoding="utf-8").split())
+    return Variant(name, table["title"], table.get("references"), tuple(table.get("systems", ())), documents)
 
 
 def _source(table: dict[str, str]) -> Source:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from gistmeter.bench.datasets.dataset import Dataset, Source
+from gistmeter.bench.datasets.dataset import Dataset, Source, Variant, datasets, find
 from gistmeter.bench.datasets.loaders import LOADERS
 from gistmeter.core.errors import DataError
 from gistmeter.core.row import Row
@@ -49,6 +49,28 @@ def default_folder() -> Path:
 def rows_file(dataset: Dataset, folder: Path) -> Path:
     """Return the path of a fetched data set's rows."""
     return folder / f"{dataset.name}.jsonl.gz"
+
+
+def find_fetched(data: str, folder: Path) -> tuple[Path, Variant | None] | None:
+    """Return the rows of a fetched data set, by its name; None if no data set has this name.
+
+    Args:
+        data: `NAME` or `NAME:VARIANT`, such as `summeval:development`.
+        folder: Data folder.
+
+    Raises:
+        UsageError: If the data set has no such variant.
+        DataError: If the data set is not fetched.
+    """
+    name, _, variant = data.partition(":")
+    if name not in {dataset.name for dataset in datasets()}:
+        return None
+    dataset = find(name)
+    chosen = dataset.variant(variant) if variant else None
+    path = rows_file(dataset, folder)
+    if not path.is_file():
+        raise DataError(f"{name} is not fetched; run: gistmeter data fetch {name}")
+    return path, chosen
 
 
 def fetch(dataset: Dataset, folder: Path, *, say: Callable[[str], None] = lambda text: None) -> Fetched:

@@ -7,8 +7,6 @@ in NLP).
 
 import math
 
-from scipy.special import nctdtr, nctdtrinc, stdtrit
-
 ALPHA, POWER = 0.05, 0.8
 MOST_DOCUMENTS = 10**9
 
@@ -27,6 +25,8 @@ def power(difference: float, spread: float, documents: int, *, alpha: float = AL
     """
     if documents < 2 or not spread > 0:
         return math.nan
+    from scipy.special import nctdtr, stdtrit
+
     far = abs(difference) / spread * math.sqrt(documents)
     edge = stdtrit(documents - 1, 1 - alpha / 2)
     return float(1 - nctdtr(documents - 1, far, edge))
@@ -46,6 +46,8 @@ def detectable(spread: float, documents: int, *, chance: float = POWER, alpha: f
     """
     if documents < 2 or not spread > 0:
         return math.nan
+    from scipy.special import nctdtrinc, stdtrit
+
     edge = stdtrit(documents - 1, 1 - alpha / 2)
     return float(nctdtrinc(documents - 1, 1 - chance, edge) * spread / math.sqrt(documents))
 

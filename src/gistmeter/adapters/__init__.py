@@ -1,0 +1,1 @@
+"""Adapters to other libraries, one module each; importing a module imports its library."""

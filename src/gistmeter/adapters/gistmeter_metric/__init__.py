@@ -1,0 +1,1 @@
+"""A module folder for `evaluate.load`."""
