@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_benchmark(commands)
     _add_reproduce(commands)
     _add_report(commands)
+    _add_serve(commands)
     _add_data(commands)
     _add_models(commands)
     _add_train(commands)
@@ -311,6 +312,51 @@ def _add_report(commands: Commands) -> None:
     report.set_defaults(run=_run_report)
 
 
+def _add_serve(commands: Commands) -> None:
+    serve = _add_command(
+        commands,
+        "serve",
+        help="serve a page and an HTTP service that score texts",
+        description="Serve a page and an HTTP service that score texts, until interrupted.",
+    )
+    where = serve.add_argument_group("access")
+    where.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
+    where.add_argument(
+        "--port", type=_not_negative, default=8765, metavar="N", help="0 for any (default: 8765)"
+    )
+    where.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="file with the token that clients must send; required if --host lets other machines in",
+    )
+    limits = serve.add_argument_group("limits")
+    for name, default, help in (
+        ("body-mb", 16, "megabytes of a request's body"),
+        ("rows", 1_000, "rows of a JSON body; NDJSON has no such limit"),
+        ("characters", 200_000, "characters of a row's texts"),
+        ("waiting", 10_000, "scores that wait over all requests"),
+    ):
+        limits.add_argument(
+            f"--max-{name}", type=_positive, default=default, metavar="N", help=f"{help} (default: {default})"
+        )
+    for name, default, help in (
+        ("seconds", 120, "time limit of a request"),
+        ("seconds-per-row", 30, "time limit per row and metric"),
+    ):
+        limits.add_argument(
+            f"--max-{name}",
+            type=_above_zero,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: {default})",
+        )
+    serve.add_argument("metrics", metavar="METRIC", nargs="*", help="a metric; see below")
+    common = serve.add_argument_group("common")
+    common.add_argument("--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe)")
+    _add_runtime(common)
+    serve.set_defaults(run=_run_serve)
+
+
 def _add_data(commands: Commands) -> None:
     data = commands.add_parser(
         "data",
@@ -385,6 +431,12 @@ def _add_common(parser: argparse.ArgumentParser, *, metrics: str = "+") -> None:
 def _add_running(group: argparse._ArgumentGroup) -> None:
     """Add the options that choose models and the way they run."""
     group.add_argument("--limit", type=_positive, metavar="N", help="read only the first N rows")
+    group.add_argument("--seed", type=_not_negative, default=0, help="seed of the bootstrap (default: 0)")
+    _add_runtime(group)
+
+
+def _add_runtime(group: argparse._ArgumentGroup) -> None:
+    """Add the options of models, and of what is printed."""
     group.add_argument(
         "--preset", default="mini", help="mini (default, offline), paper, or another of the metric"
     )
@@ -404,7 +456,6 @@ def _add_running(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="MB of encoded texts in memory (default: 256)",
     )
-    group.add_argument("--seed", type=_not_negative, default=0, help="seed of the bootstrap (default: 0)")
     group.add_argument("--quiet", action="store_true", help="no progress bars and no notes")
     group.add_argument("--debug", action="store_true", help="show a traceback when something fails")
 
@@ -476,6 +527,12 @@ def _run_reproduce(arguments: argparse.Namespace) -> int:
 
 def _run_report(arguments: argparse.Namespace) -> int:
     from gistmeter.app.commands.report import run
+
+    return run(arguments)
+
+
+def _run_serve(arguments: argparse.Namespace) -> int:
+    from gistmeter.app.commands.serve import run
 
     return run(arguments)
 

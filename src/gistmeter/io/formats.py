@@ -96,11 +96,25 @@ def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Re
         yield from _parquet_records(name, fields)
         return
     with _opened(name) as text:
-        lines = _lines(text)
-        if kind == "jsonl":
-            yield from _json_records(name, lines, fields)
-        else:
-            yield from _cell_records(name, kind, lines, fields)
+        yield from text_records(name, kind, _lines(text), fields)
+
+
+def text_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+    """Yield each record of lines with its position.
+
+    Args:
+        name: What error messages call the text.
+        kind: jsonl, csv or tsv.
+        lines: With their ends.
+        fields: The column of each field whose column has another name.
+
+    Raises:
+        DataError: If a required column is missing.
+    """
+    if kind == "jsonl":
+        yield from _json_records(name, lines, fields)
+    else:
+        yield from _cell_records(name, kind, lines, fields)
 
 
 @contextmanager
@@ -139,14 +153,15 @@ def _json_records(name: str, lines: Iterator[str], fields: Mapping[str, str]) ->
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        record = _parsed(line)
+        record = parse_line(line)
         if not checked and not isinstance(record, BadRow):
             _check_columns(name, list(record), fields.values())
             checked = True
         yield f"line {number}", record
 
 
-def _parsed(line: str) -> Mapping[str, object] | BadRow:
+def parse_line(line: str) -> Mapping[str, object] | BadRow:
+    """Return the object in a line of jsonl, or why there is none."""
     if problem := _not_utf8(line):
         return problem
     try:

@@ -4,14 +4,14 @@ An unreadable line becomes a row with a problem; reading continues with the next
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gistmeter.core.errors import BadRow, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
 from gistmeter.io.files import reason
-from gistmeter.io.formats import format_of, read_records
+from gistmeter.io.formats import Record, format_of, read_records, text_records
 from gistmeter.io.records import check_fields, row_from
 
 
@@ -59,17 +59,47 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     return _rows(name, "jsonl" if name == "-" else format_of(name), fields)
 
 
+def rows_of(name: str, kind: str, lines: Iterable[str]) -> Iterator[Row]:
+    r"""Yield the rows of a text.
+
+    Args:
+        name: What error messages call the text.
+        kind: jsonl, csv or tsv.
+        lines: Of the text, with their ends.
+
+    Raises:
+        DataError: If a required column is missing.
+
+    >>> [row.example.candidate for row in rows_of("the file", "csv", ["candidate\n", "A cat.\n"])]
+    ['A cat.']
+    """
+    for number, record in enumerate(text_records(name, kind, iter(lines), {}), 1):
+        yield row_at(record, number, {})
+
+
+def row_at(record: Record, number: int, fields: Mapping[str, str]) -> Row:
+    """Return a record as a row; a record that cannot be read becomes a row with a problem.
+
+    Args:
+        record: With its position.
+        number: The id of a record that has none.
+        fields: The column of each field whose column has another name.
+    """
+    place, columns = record
+    try:
+        if isinstance(columns, BadRow):
+            raise columns
+        return row_from(columns, number, fields)
+    except BadRow as error:
+        return Row(Example(place, ""), problem=f"{place}: {error}")
+
+
 def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     place, number = "", 0
     try:
-        for number, (place, record) in enumerate(read_records(name, kind, fields), 1):
-            try:
-                if isinstance(record, BadRow):
-                    raise record
-                row = row_from(record, number, fields)
-            except BadRow as error:
-                row = Row(Example(place, ""), problem=f"{place}: {error}")
-            yield row
+        for number, record in enumerate(read_records(name, kind, fields), 1):
+            place = record[0]
+            yield row_at(record, number, fields)
     except (OSError, EOFError, zlib.error) as error:
         if not number:
             raise DataError(f"cannot read {name}: {reason(error)}") from None
