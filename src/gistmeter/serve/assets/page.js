@@ -12,6 +12,7 @@ const EXAMPLE = {
 };
 let file = null;
 let running = null;
+let timer = 0;
 let known = ""; // the metrics that the form shows
 
 function make(tag, attributes = {}, ...children) {
@@ -46,7 +47,8 @@ async function watch() {
     tell(state, error instanceof TypeError ? "The service does not answer" : error.message);
     pause = 3000;
   }
-  setTimeout(watch, pause);
+  clearTimeout(timer);
+  timer = setTimeout(watch, pause);
 }
 
 /* Screen readers say a text again whenever it is set. */
@@ -157,7 +159,7 @@ form.addEventListener("submit", score);
 one("cancel").addEventListener("click", () => running?.abort());
 one("file").addEventListener("change", (event) => choose(event.target.files[0] ?? null));
 one("forget").addEventListener("click", () => { choose(null); one("file").focus(); });
-one("token").addEventListener("change", () => { known = ""; });
+one("token").addEventListener("change", watch);
 one("example").addEventListener("click", () => {
   choose(null);
   for (const [name, text] of Object.entries(EXAMPLE)) one(name).value = text;
