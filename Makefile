@@ -15,7 +15,7 @@ test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
 
 axe: build/axe/installed  ## fetch axe-core, with which tests check the accessibility of pages
 build/axe/installed:
@@ -26,8 +26,8 @@ SEED ?= $(shell date +%s)
 nightly: .venv/installed-dev  ## every test with fresh examples, the long ones too; repeat a night with SEED=N
 	GISTMETER_HYPOTHESIS=fresh $(BIN)/pytest -m "nightly or not nightly" --hypothesis-seed=$(SEED)
 
-coverage: .venv/installed-dev  ## run the tests, print which lines none of them runs
-	$(BIN)/pytest --cov=gistmeter --cov-branch --cov-report=term-missing:skip-covered
+coverage: .venv/installed-dev  ## run the tests, print the lines that none of them runs; fail below the floor
+	$(BIN)/pytest --cov --cov-report=term
 
 LOWEST := build/lowest
 test-lowest:  ## run the tests with the lowest versions that pyproject.toml declares; needs uv
@@ -40,7 +40,7 @@ docs: .venv/installed-docs  ## build the documentation into build/site; a broken
 	rm -rf $(PAGES)
 	mkdir -p $(PAGES)
 	cp -r README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs $(PAGES)
-	for page in src/gistmeter/metrics/*/README.md; do mkdir -p $(PAGES)/$$(dirname $$page); cp $$page $(PAGES)/$$page; done
+	for page in src/gistmeter/metrics/*/README.md src/gistmeter/bundle/*/README.md; do mkdir -p $(PAGES)/$$(dirname $$page); cp $$page $(PAGES)/$$page; done
 	$(MKDOCS) build --strict --quiet
 
 clean:

@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--sized-rows", type=int, default=5, help="rows for models of the papers' sizes")
     parser.add_argument("--every", type=int, default=20, help="use every n-th blank of MaskEval on T5-base")
     parser.add_argument("--only", action="append", help="a metric, by its name in the table")
-    parser.add_argument("--output", default="docs", help="folder for speed.md and its picture")
+    parser.add_argument("--output", default="docs", help="folder for timing.md and its picture")
     parser.add_argument("--process", nargs=3, metavar=("NAME", "BACKEND", "DTYPE"), help=argparse.SUPPRESS)
     parser.add_argument("--words", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -202,11 +202,11 @@ def write(folder: Path, rows: list[tuple[str, ...]], growth: dict[str, list[floa
     """Write the table and draw the plot."""
     folder.mkdir(parents=True, exist_ok=True)
     if growth:
-        draw(folder / "speed.svg", growth)
+        draw(folder / "timing.svg", growth)
     table = tabulate(rows, HEADERS, "github", disable_numparse=True)
     text = (Path(__file__).parent / "timing.template.md").read_text(encoding="utf-8")
     command = " ".join(["python benchmarks/timing.py", *sys.argv[1:]])
-    (folder / "speed.md").write_text(
+    (folder / "timing.md").write_text(
         text.format(table=table, machine=said, command=command), encoding="utf-8"
     )
     print(table)

@@ -76,7 +76,7 @@ def make(name: str, setting: Setting, runtime: Runtime) -> Case:
 
 def _speed_by_hand(setting: Setting, runtime: Runtime) -> Case:
     """Build a case of SPEED and a naive implementation with `sentence_transformers`, without a cache."""
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - of the extra `bench`
+    from sentence_transformers import SentenceTransformer
 
     ours = _shipped("speed", setting, runtime)
 

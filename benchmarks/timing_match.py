@@ -30,13 +30,14 @@ from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 from gistmeter import Example, catalog, load
 from gistmeter.io.rows import read_rows
 from gistmeter.models.files.load import find_model
+from gistmeter.models.run.types import Model
 from gistmeter.text.sentences import split_sentences
 
 LAYER, WINDOW = 10, 512
 PARTS = ("precision", "recall", "f1")
 
 
-def naive(model: Any, examples: list[Example]) -> list[float]:  # noqa: ANN401 - a SentenceTransformer
+def naive(model: Model, examples: list[Example]) -> list[float]:
     """Score row by row without caching; average over references."""
     values = []
     for example in examples:
@@ -56,7 +57,7 @@ def sentences(text: str) -> list[str]:
 
 def against_naive(examples: list[Example]) -> None:
     """Time both implementations of SPEED; print seconds, ratio and the largest difference."""
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - for this comparison alone
+    from sentence_transformers import SentenceTransformer
 
     speed = load("speed")
     speed.score(examples[:1])
@@ -118,7 +119,7 @@ def by_gistmeter(model: str, examples: list[Example]) -> tuple[list[list[float]]
 def by_package(model: str, examples: list[Example]) -> tuple[list[list[float]], float]:
     """Return precision, recall and F1 of each example, and the seconds."""
     warnings.simplefilter("ignore")
-    from bert_score import BERTScorer  # noqa: PLC0415 - in the process that measures it alone
+    from bert_score import BERTScorer
 
     scorer = BERTScorer(model_type=model, num_layers=LAYER, device="cpu")
     scorer.score([examples[0].candidate], [list(examples[0].references)])

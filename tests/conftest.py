@@ -1,4 +1,4 @@
-"""What tests share: tiny seeded models made here, and the development data where it is at hand."""
+"""Fixtures of all tests: tiny models with fixed seeds, and the development data where it is available."""
 
 import os
 from collections.abc import Iterator

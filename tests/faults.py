@@ -1,4 +1,4 @@
-"""A disk that is full after a number of bytes."""
+"""A simulated disk that is full after a number of bytes."""
 
 import errno
 import io

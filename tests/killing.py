@@ -1,4 +1,4 @@
-"""Kills real training processes at random moments, and compares the outcome with an undisturbed one."""
+"""Kill training processes at random moments, and compare the result with an undisturbed run."""
 
 import json
 import multiprocessing

@@ -1,4 +1,4 @@
-"""A stand-in for language models: it answers from a list, and correctly whatever is not listed."""
+"""A fake filler that returns listed answers, and the correct answer for all other blanks."""
 
 import re
 from collections.abc import Mapping, Sequence

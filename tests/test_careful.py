@@ -1,4 +1,4 @@
-"""The pairs that are written for the project: each a careful text, and one that is careless in one fact."""
+"""Check the pairs in examples: each has a correct text and one that differs in one fact."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""The catalog: one table of names in the form of entry points."""
+"""Test the catalog: tables of names in the form of entry points."""
 
 import dataclasses
 import inspect

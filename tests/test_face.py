@@ -1,4 +1,4 @@
-"""The Python face: what `import gistmeter` offers, and that it gives the numbers of the command line."""
+"""Test the Python interface: its public names, and the same numbers as the command line."""
 
 import json
 import logging
@@ -120,7 +120,7 @@ def test_a_missing_column_is_named_with_the_nearest_one() -> None:
     )
     assert gm.score("rouge", rows, fields={"references": "refrences"}).n == 1
     with pytest.raises(gm.errors.MissingField, match="novelty needs candidate: no column 'candidate'"):
-        gm.score("novelty", [{"summary": "A.", "source": "B."}])
+        gm.score("novelty", [{"text": "A.", "source": "B."}])
     with pytest.raises(gm.errors.MissingField, match="rouge needs references: no column 'references'; there"):
         gm.score("rouge", candidates=["A."], sources=["B."])
 

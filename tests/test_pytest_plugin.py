@@ -1,4 +1,4 @@
-"""The pytest plugin: what it costs, and what a failing check shows."""
+"""Test the pytest plugin: its import time, and the output of a failed check."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""README: `bash` blocks run as they stand; `sh` blocks need a network or hours and are parsed only."""
+"""Test README: run its `bash` blocks, and parse its `sh` blocks, which need a network or hours."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gistmeter.app.cli import _parser
+from gistmeter.app.cli import parse
 from gistmeter.catalog import METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +69,7 @@ def test_other_commands_are_parsed(line: str) -> None:
         assert words[0] == "install"
         return
     assert program == "gistmeter"
-    _parser().parse_args(words)
+    parse(words)
 
 
 def test_the_table_has_every_metric() -> None:

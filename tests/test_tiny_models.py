@@ -1,4 +1,4 @@
-"""The tests' own models: the same in every process, so that a test that fails once fails again."""
+"""Test that the tiny models of the tests are the same in every process."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""Tiny language models that fill blanks, one a family, in the formats of the real ones."""
+"""Tiny random fill models, one per family, in the formats of the real ones."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tiny frequency tables, counted in the sentences that the tiny models know."""
+"""Tiny frequency tables of the sentences that the tiny models know."""
 
 from pathlib import Path
 

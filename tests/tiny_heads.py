@@ -1,4 +1,4 @@
-"""Random weights of words, saved as trained ones are."""
+"""Random word weights, saved in the format of trained ones."""
 
 from pathlib import Path
 

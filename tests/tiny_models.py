@@ -1,4 +1,4 @@
-"""Tiny random models in the formats of the real ones; made in a second, the same on every machine."""
+"""Tiny random models in the formats of the real ones, the same on every machine."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -32,6 +32,25 @@ SIZE: dict[str, Any] = {
 }
 SEED = 7
 Fast: Callable[..., PreTrainedTokenizerFast] = PreTrainedTokenizerFast  # its constructor has no types
+
+
+def roberta_tokens(unknown: str) -> dict[str, str]:
+    """Return the special tokens of RoBERTa's kind of tokenizer, in the order of their ids from 0."""
+    return {
+        "bos_token": "<s>",
+        "pad_token": "<pad>",
+        "eos_token": "</s>",
+        "unk_token": unknown,
+        "mask_token": "<mask>",
+    }
+
+
+def as_roberta(tokenizer: Tokenizer, unknown: str) -> PreTrainedTokenizerFast:
+    """Give a tokenizer RoBERTa's input format and special tokens."""
+    ends = [(token, tokenizer.token_to_id(token)) for token in ("</s>", "<s>")]
+    tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
+    tokens = roberta_tokens(unknown)
+    return Fast(tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", **tokens)
 
 
 def wordpiece() -> PreTrainedTokenizerFast:
@@ -68,24 +87,11 @@ def byte_level() -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    special = list(roberta_tokens("<unk>").values())
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(vocab_size=500, special_tokens=special, initial_alphabet=alphabet)
     tokenizer.train_from_iterator(SENTENCES, trainer)
-    end, start = (special.index(name) for name in ("</s>", "<s>"))
-    tokenizer.post_processor = processors.RobertaProcessing(
-        ("</s>", end), ("<s>", start), add_prefix_space=False
-    )
-    return Fast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-    )
+    return as_roberta(tokenizer, "<unk>")
 
 
 def save_bert(folder: Path) -> Path:

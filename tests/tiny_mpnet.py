@@ -1,4 +1,4 @@
-"""A tiny random MPNet in the files of all-mpnet-base-v2, and its checksums in the place of the real ones."""
+"""A tiny random MPNet with the file names of all-mpnet-base-v2, and checksums of its files."""
 
 import hashlib
 import json
@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 from transformers import MPNetConfig, MPNetModel, PreTrainedTokenizerFast
 
 from gistmeter.models.files.bundle import FileFacts
 from gistmeter.models.files.pinned import MPNET, Pinned
-from tests.tiny_models import SEED, SIZE, Fast, pieces
+from tests.tiny_models import SEED, SIZE, as_roberta, pieces, roberta_tokens
 
 
 def save_mpnet(folder: Path) -> Path:
@@ -39,20 +39,10 @@ def facts(path: Path) -> FileFacts:
 
 def mpnet_tokenizer() -> PreTrainedTokenizerFast:
     """Return a WordPiece tokenizer with MPNet's special tokens: letters, and the words of a few sentences."""
-    special = ["<s>", "<pad>", "</s>", "[UNK]", "<mask>"]
+    special = roberta_tokens("[UNK]").values()
     vocabulary = {token: at for at, token in enumerate([*special, *pieces()])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     tokenizer.decoder = decoders.WordPiece()
-    return Fast(
-        tokenizer_object=tokenizer,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="[UNK]",
-        mask_token="<mask>",
-    )
+    return as_roberta(tokenizer, "[UNK]")

@@ -1,4 +1,4 @@
-"""Tiny random regressors on the tiny encoder, in the format of the one that ships."""
+"""Tiny random regressors on the tiny encoder, in the format of the included one."""
 
 from collections.abc import Sequence
 from pathlib import Path

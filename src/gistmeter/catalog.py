@@ -5,12 +5,13 @@ the entry point group `gistmeter.metrics`.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import ModelError, UsageError
+from gistmeter.core.example import Need
 from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
@@ -145,15 +146,21 @@ def load(spec: str, *, options: object = None, **chosen: Unpack[Chosen]) -> Metr
 
 
 def load_all(
-    specs: Iterable[str], *, dimension: str | None = None, **chosen: Unpack[Chosen]
+    specs: Iterable[str],
+    *,
+    dimension: str | None = None,
+    absent: Collection[Need] = (),
+    **chosen: Unpack[Chosen],
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those whose model is not available; a log message names these.
+    `all` selects all metrics, except those whose model is not available and those that need an absent field;
+    a log message names these.
 
     Args:
         specs: Names or specs.
         dimension: The quality to score, for the metrics in `WITH_DIMENSION`; a spec's own takes precedence.
+        absent: The fields that the rows lack.
         **chosen: preset, model and runtime, as for `build`.
 
     Raises:
@@ -161,11 +168,12 @@ def load_all(
         ModelError: If a model that is requested by name cannot be found or loaded.
     """
     asked = list(specs)
-    return dict(load_each(asked, parse_all(asked, dimension=dimension), **chosen))
+    metrics = dict(load_each(asked, parse_all(asked, dimension=dimension), **chosen))
+    return {label: metrics[label] for label in _usable(metrics, asked, absent)}
 
 
 def parse_all(specs: Iterable[str], *, dimension: str | None = None) -> Parsed:
-    """Return the name and the options of each metric that `load_all` would build, and build none.
+    """Return the name and the options of each metric that `load_all` builds, and build none.
 
     Raises:
         UsageError: If a name does not exist, or no metric takes the dimension.
@@ -184,9 +192,12 @@ def load_each(
     """Yield the metrics of `load_all` one by one, each when it is built.
 
     Args:
-        asked: What was asked for; the model of a metric in it must be available.
+        asked: The specs as given; the model of a metric in it must be available.
         parsed: From `parse_all`.
         **chosen: As for `load_all`.
+
+    Raises:
+        ModelError: If a model that is requested by name cannot be found or loaded.
     """
     for label, (name, options) in parsed.items():
         try:
@@ -197,6 +208,21 @@ def load_each(
             LOG.info("skipped: %s", error)
         else:
             yield label, metric
+
+
+def _usable(metrics: Mapping[str, Metric], asked: Sequence[str], absent: Collection[Need]) -> list[str]:
+    """Return the labels of the metrics without absent needs, and of those that are asked for by name."""
+    usable: list[str] = []
+    left_out: dict[str, list[str]] = {}
+    for label, metric in metrics.items():
+        lacks = " and ".join(need for need in metric.needs if need in absent)
+        if lacks and label not in asked:
+            left_out.setdefault(lacks, []).append(label)
+        else:
+            usable.append(label)
+    for lacks, labels in left_out.items():
+        LOG.info("gistmeter: left out %s: the rows have no %s", ", ".join(labels), lacks)
+    return usable
 
 
 def _ask_for(dimension: str | None, specs: Parsed) -> None:

@@ -8,12 +8,11 @@ from typing import Any, TypedDict
 
 from gistmeter import catalog
 from gistmeter.core.errors import MissingField, UsageError
-from gistmeter.core.example import Example, Need
-from gistmeter.core.metric import Metric
+from gistmeter.core.example import Example
+from gistmeter.core.metric import Metric, MetricWrapper
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
-from gistmeter.core.signature import Signature
 from gistmeter.io.frames import Table, as_list, table_from
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 from gistmeter.report.html.data import View
@@ -59,7 +58,7 @@ class ScoreWords(LoadWords, total=False):
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(MetricWrapper):
     """A metric that returns precomputed scores.
 
     Args:
@@ -67,23 +66,7 @@ class Scored:
         scores: One score per row.
     """
 
-    metric: Metric
     scores: Sequence[Score]
-
-    @property
-    def name(self) -> str:
-        """The metric's name."""
-        return self.metric.name
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The metric's required fields."""
-        return self.metric.needs
-
-    @property
-    def signature(self) -> Signature:
-        """The metric's signature."""
-        return self.metric.signature
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Return the precomputed scores, which must belong to these examples."""

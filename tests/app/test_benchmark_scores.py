@@ -1,4 +1,4 @@
-"""`gistmeter benchmark --scores`, and what comes of rows and scores that are not as they should be."""
+"""Test `gistmeter benchmark --scores`, also with invalid rows and invalid scores."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The command line: what a person sees, and how every failure ends."""
+"""Test the command line: output, error messages and exit codes."""
 
 import gzip
 import json
@@ -211,7 +211,7 @@ def test_rows_come_through_standard_input() -> None:
 @pytest.mark.slow
 def test_the_face_and_the_help_load_nothing_heavy() -> None:
     heavy = "torch|transformers|spacy|pandas|scipy|sacrebleu|pyarrow"
-    for code in ("import gistmeter", "from gistmeter.app.cli import _parser; _parser()"):
+    for code in ("import gistmeter", "from gistmeter.app.cli import parsers; parsers()"):
         check = f"{code}\nimport sys\nprint([m for m in {heavy.split('|')!r} if m in sys.modules])"
         done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
         assert done.stdout.strip() == "[]", code

@@ -1,4 +1,4 @@
-"""SIGKILL of real runs; `python -m tests.kills --kills 50` does the same fifty times a command."""
+"""Kill real runs with SIGKILL; `python -m tests.kills --kills 50` kills each command fifty times."""
 
 import random
 from pathlib import Path

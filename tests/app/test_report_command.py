@@ -1,4 +1,4 @@
-"""`gistmeter report` and `gistmeter score --explain`, as a person runs them."""
+"""Test `gistmeter report` and `gistmeter score --explain` from the command line."""
 
 import json
 from pathlib import Path

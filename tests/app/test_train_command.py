@@ -1,4 +1,4 @@
-"""`gistmeter train`, as a person uses it, and the picture it draws."""
+"""Test `gistmeter train` and its plot of the training curves."""
 
 import json
 import subprocess

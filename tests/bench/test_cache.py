@@ -1,3 +1,5 @@
+"""Test the cache of scores."""
+
 import math
 import os
 import sqlite3

@@ -1,4 +1,4 @@
-"""Rows that would take too long: a problem of their own, and said before."""
+"""Test the time limit per row: rows above it get a problem, and long rows are announced."""
 
 import json
 import time

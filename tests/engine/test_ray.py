@@ -1,4 +1,4 @@
-"""A real Ray, started on this machine: the values of one process, also when an actor dies."""
+"""Test scoring on a local Ray: equal values to one process, also when an actor dies."""
 
 import json
 from pathlib import Path

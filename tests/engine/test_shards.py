@@ -1,4 +1,4 @@
-"""Folders of shards: finished ones are kept, and each has the scores that one file would have."""
+"""Test folders of shards: finished shards are kept, and scores equal those of a single file."""
 
 from importlib.util import find_spec
 from pathlib import Path

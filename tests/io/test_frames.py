@@ -1,4 +1,4 @@
-"""Rows from memory: every kind of table gives the rows that a list of dicts gives."""
+"""Test rows from memory: every kind of table gives the same rows as a list of dicts."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Output rows: strict JSON, whatever the text."""
+"""Test output rows: strict JSON for any text."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Reading rows: every format, every kind of broken line, and files that are cut off."""
+"""Test reading rows: every format, invalid lines, and truncated files."""
 
 import csv
 import gzip
@@ -289,7 +289,7 @@ def test_a_device_is_refused_and_a_pipe_is_read_as_it_comes(tmp_path: Path, name
     os.mkfifo(pipe)
     writer = subprocess.Popen(["sh", "-c", f"printf 'candidate\\nA.\\n' > {pipe}"])
     assert [row.example.candidate for row in read_rows(pipe)] == ["A."]
-    assert writer.wait(timeout=20) == 0
+    assert writer.wait(timeout=100) == 0
 
 
 def test_standard_input_may_be_closed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,7 +318,10 @@ def test_a_cell_may_be_longer_than_the_csv_library_likes(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("id;candidate\n1;A.\n", "no column 'candidate'; there are: 'id;candidate'; name it with --fields"),
+        (
+            "id;candidate\n1;A.\n",
+            "no column 'candidate' .*; there are: 'id;candidate'; name it with --fields",
+        ),
         ("candidate,id,id\nA.,1,2\n", "column names must"),
         ('"candidate" x\n', "cannot read the column names"),
     ],

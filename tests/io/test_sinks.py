@@ -1,4 +1,4 @@
-"""Outputs: a file appears when it is whole, a run that was stopped goes on, nothing of the user's is lost."""
+"""Test output files: written atomically, resumed after an interruption, never replaced by accident."""
 
 import contextlib
 import csv
@@ -287,7 +287,7 @@ def test_a_pipe_gets_every_chunk_at_once(tmp_path: Path, name: str) -> None:
     os.mkfifo(path)
     reader = subprocess.Popen(["cat", str(path)], stdout=subprocess.PIPE)
     run(path)
-    data = reader.communicate(timeout=20)[0]
+    data = reader.communicate(timeout=100)[0]
     run(tmp_path / "whole.jsonl")
     if "csv" not in name:
         assert data == (tmp_path / "whole.jsonl").read_bytes()

@@ -1,4 +1,4 @@
-"""What holds for every metric, whatever it measures."""
+"""Test the contract that every metric of the catalog must meet."""
 
 import dataclasses
 import json

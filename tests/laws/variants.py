@@ -1,4 +1,4 @@
-"""Every metric of the catalog, with every choice of every option: found, not listed."""
+"""Every metric of the catalog with every value of each option, found through the catalog."""
 
 import atexit
 import shutil
@@ -94,6 +94,7 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("maskeval", "spacing"): {"masks_per_pass": 3},
     ("cloze", "prior"): {"criterion": "soft"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
+    ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model or a language; what each may be, the metric's own tests say.
 NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer"}

@@ -1,4 +1,4 @@
-"""Finding, loading and running models."""
+"""Test finding, loading and running models."""
 
 import dataclasses
 import hashlib

@@ -1,4 +1,4 @@
-"""Evidence: from the place or the quotation in a note, else by the words."""
+"""Test where evidence is found: by its position or quotation in a note, otherwise by shared words."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The candidate in a terminal: sentence by sentence, with evidence; escapes only where they are wanted."""
+"""Test `--explain`: sentences with evidence, and escape sequences only on a terminal."""
 
 import io
 import math

@@ -1,4 +1,4 @@
-"""The HTML report without a browser: complete, small, self-contained, and safe with hostile texts."""
+"""Test the HTML report without a browser: complete, small, self-contained, and safe with hostile texts."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The report in a real browser: drawn under its own policy, filtered, sorted and read by keyboard alone."""
+"""Test the HTML report in Chromium: its security policy, filters, sorting, and use by keyboard."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Reports: one metric or several, converted without loss, short however large."""
+"""Test reports: one metric or several, lossless conversion, and a short `repr`."""
 
 import gzip
 import importlib.util
@@ -15,6 +15,7 @@ from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.report import frame
 from gistmeter.report.correlations import Correlations
+from gistmeter.report.frame import Kind
 from gistmeter.report.report import Report
 
 SPEED = Signature.of("speed", version=1, match="greedy")
@@ -100,7 +101,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         REPORT.to_jsonl(tmp_path / "none" / "out.jsonl")
 
 
-def records(kind: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - one of three names
+def records(kind: Kind) -> list[dict[str, Any]]:
     pytest.importorskip(kind)
     made = REPORT.to_frame(kind)
     assert type(made).__module__.partition(".")[0] == kind
@@ -145,7 +146,7 @@ def test_a_frame_of_undefined_scores_keeps_its_types() -> None:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_a_lone_surrogate_reaches_no_frame(kind: Any) -> None:  # noqa: ANN401 - one of three names
+def test_a_lone_surrogate_reaches_no_frame(kind: Kind) -> None:
     pytest.importorskip(kind)
     report = Report.of({"chrf": (CHRF, [Score("\ud800", 0.5)])}, [Example("\ud800", "A.")])
     assert "?" in str(report.to_frame(kind))

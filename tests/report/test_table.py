@@ -1,4 +1,4 @@
-"""Text tables: what they say, that they line up, and that no text can break them."""
+"""Test text tables: content, alignment, and escaping of texts."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Re-joined texts and the factors found in them."""
+"""Test joined texts and the factors found in them."""
 
 import pickle
 from concurrent.futures import ThreadPoolExecutor

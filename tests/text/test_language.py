@@ -1,4 +1,4 @@
-"""Texts that are not English: what is flagged, what is left alone, and what has no value."""
+"""Test texts in other languages: flags, unchanged scores, and undefined scores."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Where sentences are cut. In the cases a bar stands between two sentences; it is not part of the text."""
+"""Test sentence boundaries. In the cases, a bar marks each boundary; it is not part of the text."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Words of a language, and segments that agree with sub-words."""
+"""Test the words of each language, and their alignment with sub-words."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""Hard-wrapped text is cut into the sentences of the same text on one line."""
+"""Test that hard-wrapped text is split into the same sentences as the text on one line."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""The joint filler: its training from end to end, and its model behind `load`."""
+"""Test the joint filler: a complete training, and its model loaded with `load`."""
 
 import json
 import random
@@ -8,8 +8,8 @@ import pytest
 
 from gistmeter import Example, catalog, load
 from gistmeter.core.errors import UsageError
+from gistmeter.models.fill.joint_copy import JointCopyFiller
 from gistmeter.models.fill.load import load_filler
-from gistmeter.models.fill.masked_lm import MaskedFiller
 from gistmeter.models.run.runtime import Runtime
 from tests.tiny_models import SENTENCES
 from tests.tiny_mpnet import save_mpnet
@@ -58,7 +58,7 @@ def test_training_learns_and_its_model_fills(folder: Path) -> None:
     figures = catalog.train(folder / "joint.toml", folder, folder / "out", steps=None, progress=False)
     assert figures["loss"] < first["loss"] - 0.3
     filler = load_filler(str(folder / "out" / "model"), CPU)
-    assert isinstance(filler, MaskedFiller)
+    assert isinstance(filler, JointCopyFiller)
     [score] = load("cloze", model=str(folder / "out" / "model"), runtime=CPU).score(
         [Example("1", "The ferry left the harbour.", "The ferry left the harbour at noon.")]
     )

@@ -1,4 +1,4 @@
-"""The training loop: what a kill costs, what is kept, and what each setting does."""
+"""Test the training loop: interruptions, checkpoints, and each setting."""
 
 import errno
 import json

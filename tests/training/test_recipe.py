@@ -1,4 +1,4 @@
-"""Recipes: every one that ships, and what a wrong one is told."""
+"""Test recipes: the included ones, and error messages for invalid ones."""
 
 import gzip
 import json
@@ -96,6 +96,12 @@ def test_epochs_count_validations_too(tmp_path: Path) -> None:
         (GOOD + '[[data.sets]]\nlimit = "x"\n', "data.sets 1.limit='x' is not an integer"),
         (GOOD + "[[data.sets]]\nrepeat = 0\n", "data.sets 1.repeat=0: give at least 1"),
         (GOOD + "[[data.made.sets]]\nlimit = true\n", "data.made.sets 1.limit=True is not an integer"),
+        (GOOD + "[data]\nsynthetic = 5\n", "data.synthetic=5 is not a table"),
+        (GOOD + "[data.synthetic]\nsets = 5\n", "data.synthetic.sets=5 is not a list"),
+        (
+            GOOD + "[[data.synthetic.sets]]\nlimit = true\n",
+            "data.synthetic.sets 1.limit=True is not an integer",
+        ),
         (GOOD + '[model]\nlayers = "x"\n', "model.layers='x' is not an integer"),
     ],
 )

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a training; `benchmarks/kill_train.py` does it fifty times."""
+"""Kill a training with SIGKILL at random moments; `benchmarks/kill_train.py` does it fifty times."""
 
 import sys
 from pathlib import Path

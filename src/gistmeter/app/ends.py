@@ -100,4 +100,5 @@ def _let_go(*, only_if_full: bool = False) -> bool:
 def say(text: str) -> None:
     """Print one line on standard error, without escape sequences; ignore a closed or full stream."""
     with suppress(OSError):
-        print(plain(text), file=sys.stderr, flush=True)  # noqa: T201
+        sys.stderr.write(plain(text) + "\n")
+        sys.stderr.flush()

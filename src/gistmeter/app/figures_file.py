@@ -1,19 +1,21 @@
 """Write the results of a benchmark, and cache scores so that an interrupted run can resume."""
 
-import argparse
 import json
+import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gistmeter.app.specs import note
+from gistmeter.app.options.benchmark import BenchmarkOptions
+from gistmeter.app.options.common import ExistingOutput
 from gistmeter.core.errors import UsageError
 from gistmeter.core.metric import Metric
 from gistmeter.io import files
 from gistmeter.io.cache import ScoreCache
 from gistmeter.io.kept import Kept
 
+LOG = logging.getLogger("gistmeter")
 Figures = list[dict[str, object]]
 Labelled = Sequence[tuple[str, Metric]]
 
@@ -46,7 +48,7 @@ class FiguresFile:
 
 @contextmanager
 def open_figures(
-    name: str | None, inputs: Sequence[files.AnyPath], arguments: argparse.Namespace
+    name: str | None, inputs: Sequence[files.AnyPath], options: BenchmarkOptions
 ) -> Iterator[FiguresFile]:
     """Check that the output files can be written, and lock them against other runs.
 
@@ -56,36 +58,32 @@ def open_figures(
         UsageError: If the file is an input, already exists, or is being written by another run.
         DataError: If the file cannot be written.
     """
-
-    def say(text: str) -> None:
-        note(arguments, text)
-
     given = None
-    if arguments.cache:
-        given = ScoreCache(arguments.cache, megabytes=arguments.cache_size, note=say)
+    if options.cache:
+        given = ScoreCache(options.cache, megabytes=options.cache_size, note=LOG.info)
     if name is None:
         yield FiguresFile(None, None, given)
         return
-    pairs = str(Path(name).with_suffix(".pairs.json")) if arguments.compare else None
+    pairs = str(Path(name).with_suffix(".pairs.json")) if options.compare else None
     for output in filter(None, (name, pairs)):
         files.check_output(output, inputs=inputs)
     with files.locked(name):
         beside = f"{os.path.realpath(name)}.part"
-        _check_free(name, beside, arguments)
+        _check_free(name, beside, options)
         if files.is_stream(name):
             yield FiguresFile(name, pairs, given)
             return
         if given:
             yield FiguresFile(name, pairs, given)
             return
-        with _beside(beside, say, fresh=arguments.overwrite) as cache:
+        with _beside(beside, fresh=options.overwrite) as cache:
             yield FiguresFile(name, pairs, cache)
 
 
 @contextmanager
-def _beside(path: str, say: Callable[[str], None], *, fresh: bool) -> Iterator[ScoreCache]:
+def _beside(path: str, *, fresh: bool) -> Iterator[ScoreCache]:
     """Cache scores in a file; delete it when the block ends without an error."""
-    cache = ScoreCache(path, note=say)
+    cache = ScoreCache(path, note=LOG.info)
     if fresh:
         cache.clear()
     try:
@@ -94,14 +92,14 @@ def _beside(path: str, say: Callable[[str], None], *, fresh: bool) -> Iterator[S
         if cache.is_empty():
             cache.remove()
         else:
-            say(f"gistmeter: scores of the interrupted run are in {path}; continue with --resume")
+            LOG.info(f"gistmeter: scores of the interrupted run are in {path}; continue with --resume")
         raise
     cache.remove()
 
 
-def _check_free(name: str, beside: str, arguments: argparse.Namespace) -> None:
+def _check_free(name: str, beside: str, options: ExistingOutput) -> None:
     """Raise UsageError if the run would lose existing results and neither flag is set."""
-    if arguments.overwrite or arguments.resume:
+    if options.overwrite or options.resume:
         return
     if files.is_filled(name):
         raise UsageError(f"{name} already exists; replace it with --overwrite")

@@ -1,12 +1,12 @@
 """The gates of `gistmeter score`: thresholds, and the test against a baseline."""
 
-import argparse
 import logging
 import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gistmeter.app.options.score import ScoreOptions
 from gistmeter.bench.regression import Change, change
 from gistmeter.bench.stats.pair_tests import holm
 from gistmeter.bench.stats.paired import FEW
@@ -44,21 +44,21 @@ class Gates:
     seed: int
 
     @classmethod
-    def of(cls, arguments: argparse.Namespace) -> "Gates":
+    def of(cls, options: ScoreOptions) -> "Gates":
         """Read the gates of a command line, before anything is scored.
 
         Raises:
             UsageError: If a threshold cannot be read, or there is nothing to write to the JUnit file.
             DataError: If the baseline cannot be read.
         """
-        least = dict(_threshold(text) for text in arguments.fail_under)
-        path = arguments.fail_below_baseline
-        if arguments.junit is not None:
+        least = dict(_threshold(text) for text in options.fail_under)
+        path = options.fail_below_baseline
+        if options.junit is not None:
             if not least and path is None:
                 raise UsageError("--junit needs a gate: --fail-under METRIC=MEAN or --fail-below-baseline")
-            check_output(arguments.junit, inputs=[arguments.input, path])
+            check_output(options.junit, inputs=[options.input, path])
         baseline = None if path is None else read_measured([path], by=OPTIONAL_SYSTEM)
-        return cls(least, baseline, arguments.alpha, arguments.junit, arguments.output == "-", arguments.seed)
+        return cls(least, baseline, options.alpha, options.junit, options.output == "-", options.seed)
 
     @property
     def any(self) -> bool:
@@ -84,7 +84,10 @@ class Gates:
         if self.baseline is not None:
             gates += self._against(self.baseline, metrics, scored)
         if gates:
-            (sys.stderr if self.aside else sys.stdout).write("\n" * (not self.aside) + gates_text(gates))
+            if self.aside:
+                sys.stderr.write(gates_text(gates))
+            else:
+                sys.stdout.write("\n" + gates_text(gates))
         if self.junit is not None:
             write_whole(self.junit, junit_xml(gates))
         return all(gate.passed for gate in gates)

@@ -1,68 +1,61 @@
-"""Shared code of the commands: build metrics and the runtime, and log notes."""
+"""Build the metrics and the runtime that the options of a command select."""
 
-import argparse
-import logging
 from typing import TYPE_CHECKING
 
 from gistmeter import catalog
+from gistmeter.app.options.common import MetricOptions, RuntimeOptions
+from gistmeter.app.options.score import ScoreOptions
+from gistmeter.core.example import Need
 from gistmeter.core.metric import Metric
 
 if TYPE_CHECKING:
     from gistmeter.engine.plan import Plan
     from gistmeter.models.run.runtime import Runtime
 
-LOG = logging.getLogger("gistmeter")
-METRIC_HELP = f"""\
-metrics:
-  {", ".join(catalog.METRICS)}
-  all: every metric whose model is available, including metrics of other installed packages
-  Options follow a colon: speed:against=source,match=optimal
-"""
 
-
-def runtime_of(arguments: argparse.Namespace) -> "Runtime":
+def runtime_of(options: RuntimeOptions) -> "Runtime":
     """Return the runtime that the command line selects."""
     from gistmeter.models.run.runtime import Runtime
 
     return Runtime(
-        device=arguments.device,
-        dtype=arguments.dtype,
-        backend=arguments.backend,
-        batch_tokens=arguments.batch_tokens,
-        cache_mb=arguments.cache_mb,
-        progress=not arguments.quiet,
+        device=options.device,
+        dtype=options.dtype,
+        backend=options.backend,
+        batch_tokens=options.batch_tokens,
+        cache_mb=options.cache_mb,
+        progress=not options.quiet,
     )
 
 
-def build_metrics(arguments: argparse.Namespace) -> list[tuple[str, Metric]]:
+def build_metrics(options: MetricOptions) -> list[tuple[str, Metric]]:
     """Build the metrics of the command line; return each with its spec as label."""
     metrics = catalog.load_all(
-        arguments.metrics,
-        dimension=arguments.dimension,
-        preset=arguments.preset,
-        model=arguments.model,
-        runtime=runtime_of(arguments),
+        options.metrics,
+        dimension=options.dimension,
+        preset=options.preset,
+        model=options.model,
+        runtime=runtime_of(options),
     )
     return list(metrics.items())
 
 
-def plan_of(arguments: argparse.Namespace) -> "Plan":
-    """Return what `gistmeter score` asks for as plain values, which another process can build."""
+def plan_of(options: ScoreOptions, *, absent: tuple[Need, ...] = ()) -> "Plan":
+    """Return what `gistmeter score` asks for as plain values, which another process can build.
+
+    Args:
+        options: The options of the command.
+        absent: Fields that the rows lack; `all` leaves out the metrics that need them.
+    """
     from gistmeter.engine.plan import Plan
 
     return Plan(
-        tuple(arguments.metrics),
-        dimension=arguments.dimension,
-        preset=arguments.preset,
-        model=arguments.model,
-        runtime=runtime_of(arguments),
-        cache=arguments.cache,
-        cache_size=arguments.cache_size,
-        max_seconds_per_row=arguments.max_seconds_per_row,
+        options.metrics,
+        dimension=options.dimension,
+        preset=options.preset,
+        model=options.model,
+        runtime=runtime_of(options),
+        cache=options.cache,
+        cache_size=options.cache_size,
+        max_seconds_per_row=options.max_seconds_per_row,
+        absent=absent,
     )
-
-
-def note(arguments: argparse.Namespace, text: str) -> None:
-    """Log a note, which appears on standard error unless --quiet is set."""
-    if not arguments.quiet:
-        LOG.info(text)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gistmeter.core.column import Column
+from gistmeter.core.result import ColumnResult
 from gistmeter.core.row import Row
 from gistmeter.io.scored import Labelled, Scored
 
@@ -53,6 +54,13 @@ class Summary:
             if one.row.problem is not None:
                 self.n_unread += 1
                 self.first_unread = self.first_unread or one.row.problem
+
+    def results(self, *, seed: int) -> list[tuple[str, ColumnResult]]:
+        """Return the label of each metric with the mean of its scores, and the interval of the mean."""
+        return [
+            (label, ColumnResult.of(metric.signature, column, self.documents, seed=seed))
+            for (label, metric), column in zip(self.metrics, self.columns, strict=True)
+        ]
 
 
 def _light(scored: Scored) -> Scored:

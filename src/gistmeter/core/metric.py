@@ -1,7 +1,7 @@
 """The metric protocol, and input checks that all metrics share."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from gistmeter.core.errors import NotFinite
@@ -33,6 +33,32 @@ class Metric(Protocol):
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score every example; an example that cannot be scored gets a problem instead of a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricWrapper:
+    """The base of metrics that change how another metric's scores are obtained, but not the scores.
+
+    Args:
+        metric: The wrapped metric.
+    """
+
+    metric: Metric
+
+    @property
+    def name(self) -> str:
+        """The name of the wrapped metric."""
+        return self.metric.name
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The required fields of the wrapped metric."""
+        return self.metric.needs
+
+    @property
+    def signature(self) -> Signature:
+        """The signature of the wrapped metric."""
+        return self.metric.signature
 
 
 @runtime_checkable

@@ -93,6 +93,27 @@ class ColumnResult:
         )
 
 
+def result_row(label: str, result: MetricResult | ColumnResult) -> dict[str, object]:
+    """Return a result as values that JSON can represent: an undefined number is None.
+
+    Args:
+        label: The metric's name in the output.
+        result: The metric's result.
+
+    >>> row = result_row("chrf", MetricResult.of(Signature.of("chrf", version=1), []))
+    >>> row["mean"], row["n"], row["signature"]
+    (None, 0, 'chrf|version=1')
+    """
+    numbers = {"mean": result.mean, "low": result.low, "high": result.high}
+    return {
+        "metric": label,
+        **{name: value if math.isfinite(value) else None for name, value in numbers.items()},
+        "n": result.n,
+        "n_undefined": result.n_undefined,
+        "signature": result.signature.text,
+    }
+
+
 def mean_of(
     values: NDArray[np.float64], groups: Sequence[str | None], *, seed: int
 ) -> tuple[float, float, float]:

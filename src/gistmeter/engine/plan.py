@@ -4,6 +4,7 @@ import logging
 from dataclasses import dataclass, field, replace
 
 from gistmeter import catalog
+from gistmeter.core.example import Need
 from gistmeter.io.cache import ScoreCache
 from gistmeter.io.kept import Kept
 from gistmeter.io.scored import Labelled
@@ -25,6 +26,7 @@ class Plan:
         cache: File or folder of the score cache; None for no cache.
         cache_size: Most megabytes of that cache.
         max_seconds_per_row: Most seconds that a row may take a metric; None for no limit.
+        absent: Fields that the rows lack; `all` leaves out the metrics that need them.
     """
 
     specs: tuple[str, ...]
@@ -35,6 +37,7 @@ class Plan:
     cache: str | None = None
     cache_size: int = 2048
     max_seconds_per_row: float | None = None
+    absent: tuple[Need, ...] = ()
 
     def build(self) -> Labelled:
         """Build the metrics, each with its label: the text that named it.
@@ -44,7 +47,12 @@ class Plan:
             ModelError: If a model cannot be found or loaded.
         """
         metrics = catalog.load_all(
-            self.specs, dimension=self.dimension, preset=self.preset, model=self.model, runtime=self.runtime
+            self.specs,
+            dimension=self.dimension,
+            absent=self.absent,
+            preset=self.preset,
+            model=self.model,
+            runtime=self.runtime,
         )
         if not self.cache:
             return list(metrics.items())

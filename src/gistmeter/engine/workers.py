@@ -214,8 +214,11 @@ class _Ahead:
 
     def next_below(self, limit: int) -> _Task | None:
         """Return the next task if its number is below the limit; None otherwise or at the end."""
-        task = next(self._tasks, None) if self._made < limit else None
-        self._made += task is not None
+        if self._made >= limit:
+            return None
+        task = next(self._tasks, None)
+        if task is not None:
+            self._made += 1
         return task
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from gistmeter.core.errors import BadRow, DataError, MissingExtra, UsageError
+from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.row import FIELDS
+from gistmeter.io.aliases import with_aliases
 from gistmeter.io.cells import comma_cells, tab_cells
 from gistmeter.io.files import reason
 
@@ -80,41 +82,47 @@ def files_in(name: str) -> list[Path]:
         raise DataError(f"cannot read {name}: {reason(error)}") from None
 
 
-def read_records(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Record]:
+def read_records(
+    name: str, kind: str, fields: Mapping[str, str], *, aliases: bool = False
+) -> Iterator[Record]:
     """Yield each record with its position: "line 12", or "row 12" in parquet.
 
     Args:
         name: A path, or "-" for standard input.
         kind: From `format_of`.
         fields: The column of each field whose column has another name.
+        aliases: Whether columns with common other names count as fields; see `with_aliases`.
 
     Raises:
-        DataError: If a required column is missing.
+        DataError: If a required column is missing, or several columns can be the same field.
         OSError, EOFError, zlib.error: If the file is damaged.
     """
     if kind == "parquet":
-        yield from _parquet_records(name, fields)
+        yield from _parquet_records(name, fields, aliases=aliases)
         return
     with _opened(name) as text:
-        yield from text_records(name, kind, _lines(text), fields)
+        yield from text_records(name, kind, _lines(text), fields, aliases=aliases)
 
 
-def text_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+def text_records(
+    name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str], *, aliases: bool = False
+) -> Iterator[Record]:
     """Yield each record of lines with its position.
 
     Args:
-        name: What error messages call the text.
+        name: The name of the text in error messages.
         kind: jsonl, csv or tsv.
-        lines: With their ends.
-        fields: The column of each field whose column has another name.
+        lines: The lines, with their ends.
+        fields: As for `read_records`.
+        aliases: As for `read_records`.
 
     Raises:
-        DataError: If a required column is missing.
+        DataError: As for `read_records`.
     """
     if kind == "jsonl":
-        yield from _json_records(name, lines, fields)
+        yield from _json_records(name, lines, fields, aliases=aliases)
     else:
-        yield from _cell_records(name, kind, lines, fields)
+        yield from _cell_records(name, kind, lines, fields, aliases=aliases)
 
 
 @contextmanager
@@ -148,7 +156,9 @@ def _lines(text: TextIO) -> Iterator[str]:
         yield line
 
 
-def _json_records(name: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+def _json_records(
+    name: str, lines: Iterator[str], fields: Mapping[str, str], *, aliases: bool
+) -> Iterator[Record]:
     checked = False
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -156,12 +166,14 @@ def _json_records(name: str, lines: Iterator[str], fields: Mapping[str, str]) ->
         record = parse_line(line)
         if not checked and not isinstance(record, BadRow):
             _check_columns(name, list(record), fields.values())
+            if aliases:
+                _completed(name, record, fields)
             checked = True
         yield f"line {number}", record
 
 
 def parse_line(line: str) -> Mapping[str, object] | BadRow:
-    """Return the object in a line of jsonl, or why there is none."""
+    """Return the object in a line of jsonl, or the reason why there is none."""
     if problem := _not_utf8(line):
         return problem
     try:
@@ -181,7 +193,9 @@ def _not_utf8(text: str) -> BadRow | None:
     return None
 
 
-def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str]) -> Iterator[Record]:
+def _cell_records(
+    name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str], *, aliases: bool
+) -> Iterator[Record]:
     rows = tab_cells(lines) if kind == "tsv" else comma_cells(lines)
     place, header = next(rows, ("", []))
     if isinstance(header, BadRow):
@@ -190,6 +204,8 @@ def _cell_records(name: str, kind: str, lines: Iterator[str], fields: Mapping[st
         return
     if len(set(header)) < len(header) or _not_utf8("".join(header)):
         raise DataError(f"{name}: column names must be unique UTF-8 text; found: {_listed(header)}")
+    if aliases:
+        fields = _completed(name, dict.fromkeys(header), fields)
     _check_columns(name, header, [fields.get("candidate", "candidate"), *fields.values()])
     for place, cells in rows:
         yield place, cells if isinstance(cells, BadRow) else _from_cells(header, cells, fields)
@@ -212,7 +228,7 @@ def _from_cells(header: list[str], cells: list[str], fields: Mapping[str, str]) 
     return record
 
 
-def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
+def _parquet_records(name: str, fields: Mapping[str, str], *, aliases: bool) -> Iterator[Record]:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -221,6 +237,8 @@ def _parquet_records(name: str, fields: Mapping[str, str]) -> Iterator[Record]:
     try:
         with pq.ParquetFile(name) as file:
             columns = list(file.schema_arrow.names)
+            if aliases:
+                fields = _completed(name, dict.fromkeys(columns), fields)
             _check_columns(name, columns, [fields.get("candidate", "candidate"), *fields.values()])
             wanted = {*FIELDS, *fields.values()}
             used = [column for column in columns if column in wanted or column.startswith("scores.")]
@@ -244,11 +262,20 @@ def _values(batch: "RecordBatch") -> Iterator[Mapping[str, object] | BadRow]:
                 yield BadRow(f"unreadable value: {error}")
 
 
+def _completed(name: str, columns: Mapping[str, object], fields: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the fields with those in columns of common other names."""
+    try:
+        return with_aliases(columns, fields)
+    except BadRow as error:
+        raise DataError(f"{name}: {error}") from None
+
+
 def _check_columns(name: str, columns: list[str], needed: Collection[str]) -> None:
     for column in needed:
         if column not in columns:
-            hint = "" if column != "candidate" else "; name it with --fields candidate=COLUMN"
-            raise DataError(f"{name} has no column {column!r}; there are: {_listed(columns)}{hint}")
+            hint = did_you_mean(column, columns)
+            more = "" if column != "candidate" else "; name it with --fields candidate=COLUMN"
+            raise DataError(f"{name} has no column {column!r}{hint}; there are: {_listed(columns)}{more}")
 
 
 def _listed(names: list[str]) -> str:

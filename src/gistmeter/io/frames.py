@@ -9,9 +9,11 @@ from gistmeter.core.errors import BadRow, DataError, MissingField, UsageError
 from gistmeter.core.example import Example, Need, is_missing
 from gistmeter.core.nearest import did_you_mean, nearest
 from gistmeter.core.row import FIELDS, Row
+from gistmeter.io.aliases import ALIASES, AliasNotes, with_aliases
 from gistmeter.io.records import check_fields, row_from
 
 LOG = logging.getLogger("gistmeter")
+ALIAS_NAMES = {name for names in ALIASES.values() for name in names}
 LIKE = 0.8
 """Minimum similarity at which an unknown column is reported as a likely misspelling of a missing field."""
 
@@ -38,7 +40,8 @@ class Table:
         """
         for field in ("candidate", *needs):
             column = (self.fields or {}).get(field, field)
-            if self.columns is None or not self.rows or column in self.columns:
+            names = {column, *(ALIASES[field] if column == field else ())}
+            if self.columns is None or not self.rows or not names.isdisjoint(self.columns):
                 continue
             similar = nearest(column, self.columns)
             hint = f" (did you mean {similar!r}? pass fields={{{field!r}: {similar!r}}})" if similar else ""
@@ -60,7 +63,8 @@ def table_from(data: object, *, fields: Mapping[str, str] | None = None) -> Tabl
 
     Raises:
         UsageError: If a field does not exist, or the data has another type.
-        DataError: If columns have different lengths, or a data frame cannot be read.
+        DataError: If columns have different lengths, a data frame cannot be read, or several columns of the
+            first row can be the same field.
 
     >>> table_from([{"candidate": "A cat."}, {"candidate": None, "id": 7}]).rows[1].problem
     "no candidate: 'candidate' is missing or null"
@@ -68,7 +72,8 @@ def table_from(data: object, *, fields: Mapping[str, str] | None = None) -> Tabl
     chosen = dict(fields or {})
     check_fields(chosen)
     columns, records = _records(data)
-    rows = [_row(record, number, chosen) for number, record in enumerate(records, 1)]
+    notes = AliasNotes(chosen)
+    rows = [_row(record, number, chosen, notes) for number, record in enumerate(records, 1)]
     if columns is None and not isinstance(data, Mapping):
         columns = _keys(records)
     if columns is not None:
@@ -123,7 +128,7 @@ def _from_columns(data: Mapping[Any, object]) -> Iterator[dict[str, object]]:
         yield dict(zip(columns, values, strict=True))
 
 
-def _row(record: object, number: int, fields: Mapping[str, str]) -> Row:
+def _row(record: object, number: int, fields: Mapping[str, str], notes: AliasNotes) -> Row:
     if isinstance(record, Example):
         return Row(record if record.id else replace(record, id=str(number)))
     if isinstance(record, Row):
@@ -132,12 +137,24 @@ def _row(record: object, number: int, fields: Mapping[str, str]) -> Row:
         what = type(record).__name__
         return Row(Example(str(number), ""), problem=f"a row must be a dict or an Example, not {what}")
     try:
-        return row_from(record, number, fields)
+        fields = _with_aliases(record, number, fields)
+        row = row_from(record, number, fields)
+        notes.add(fields)
+        return row
     except BadRow as error:
         labels = {name: record.get(fields.get(name, name)) for name in ("id", "system", "doc_id")}
         known: dict[str, Any] = {name: None if is_missing(x) else str(x) for name, x in labels.items()}
         known["id"] = known["id"] or str(number)
         return Row(Example(candidate="", **known), problem=str(error))
+
+
+def _with_aliases(record: Mapping[str, object], number: int, fields: Mapping[str, str]) -> Mapping[str, str]:
+    try:
+        return with_aliases(record, fields)
+    except BadRow as error:
+        if number > 1:
+            raise
+        raise DataError(f"the rows cannot be read: {error}") from None
 
 
 def _keys(records: Sequence[object]) -> tuple[str, ...] | None:
@@ -152,6 +169,6 @@ def _note_misspelled(columns: Sequence[str], fields: Mapping[str, str]) -> None:
     """Warn about unknown columns whose name is similar to a missing field."""
     absent = [name for name in FIELDS if name != "scores" and fields.get(name, name) not in columns]
     for column in columns:
-        unread = column not in FIELDS and column not in fields.values()
+        unread = column not in FIELDS and column not in fields.values() and column not in ALIAS_NAMES
         if unread and nearest(column, absent, cutoff=LIKE):
             LOG.warning("column %r is ignored%s", column, did_you_mean(column, absent))

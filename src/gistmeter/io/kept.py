@@ -8,10 +8,9 @@ from dataclasses import astuple, dataclass
 from statistics import fmean
 from typing import Any
 
-from gistmeter.core.example import Example, Need
-from gistmeter.core.metric import Metric
+from gistmeter.core.example import Example
+from gistmeter.core.metric import MetricWrapper
 from gistmeter.core.score import Flag, Score, Span
-from gistmeter.core.signature import Signature
 from gistmeter.io.cache import Entry, ScoreCache
 
 CHUNK = 128
@@ -24,8 +23,8 @@ def content_key(example: Example) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
-@dataclass
-class Kept:
+@dataclass(frozen=True, slots=True)
+class Kept(MetricWrapper):
     """A metric that caches its scores on disk.
 
     A cached score equals a computed one: value, components, spans, flags and problem.
@@ -36,24 +35,8 @@ class Kept:
         spans: Whether returned scores have spans; the cache always stores them.
     """
 
-    metric: Metric
     cache: ScoreCache
     spans: bool = True
-
-    @property
-    def name(self) -> str:
-        """The metric's."""
-        return self.metric.name
-
-    @property
-    def needs(self) -> tuple[Need, ...]:
-        """The metric's."""
-        return self.metric.needs
-
-    @property
-    def signature(self) -> Signature:
-        """The metric's."""
-        return self.metric.signature
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Return cached scores; score the other examples and cache their scores, chunk by chunk."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from gistmeter.core.errors import BadRow, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
+from gistmeter.io.aliases import AliasNotes, with_aliases
 from gistmeter.io.files import reason
 from gistmeter.io.formats import Record, format_of, read_records, text_records
 from gistmeter.io.records import check_fields, row_from
@@ -42,7 +43,8 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     If a file is truncated or damaged, the last row has a problem that says so, after all readable rows. In
     csv and tsv, an empty cell is a missing value (except that an empty candidate is an empty text), and a
     cell of references that starts with "[" is a JSON list. A row without an id gets its number, counted from
-    1, as id. NaN is a missing value in all formats.
+    1, as id. NaN is a missing value in all formats. Columns with a common other name, such as `summary`, are
+    found without `fields`; see `gistmeter.io.aliases`.
 
     Args:
         path: A .jsonl, .csv or .tsv file, optionally with .gz; a .parquet file; or "-" to read jsonl from
@@ -52,7 +54,8 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     Raises:
         UsageError: If the format is unknown or a field does not exist.
         MissingExtra: If pyarrow is needed and not installed.
-        DataError: If the file cannot be read, or a required column is missing.
+        DataError: If the file cannot be read, a required column is missing, or several columns can be the
+            same field.
     """
     check_fields(fields)
     name = str(path)
@@ -63,9 +66,9 @@ def rows_of(name: str, kind: str, lines: Iterable[str]) -> Iterator[Row]:
     r"""Yield the rows of a text.
 
     Args:
-        name: What error messages call the text.
+        name: The name of the text in error messages.
         kind: jsonl, csv or tsv.
-        lines: Of the text, with their ends.
+        lines: The lines, with their ends.
 
     Raises:
         DataError: If a required column is missing.
@@ -73,33 +76,39 @@ def rows_of(name: str, kind: str, lines: Iterable[str]) -> Iterator[Row]:
     >>> [row.example.candidate for row in rows_of("the file", "csv", ["candidate\n", "A cat.\n"])]
     ['A cat.']
     """
-    for number, record in enumerate(text_records(name, kind, iter(lines), {}), 1):
+    for number, record in enumerate(text_records(name, kind, iter(lines), {}, aliases=True), 1):
         yield row_at(record, number, {})
 
 
-def row_at(record: Record, number: int, fields: Mapping[str, str]) -> Row:
+def row_at(record: Record, number: int, fields: Mapping[str, str], notes: AliasNotes | None = None) -> Row:
     """Return a record as a row; a record that cannot be read becomes a row with a problem.
 
     Args:
-        record: With its position.
+        record: The record with its position.
         number: The id of a record that has none.
         fields: The column of each field whose column has another name.
+        notes: Warns about columns that are read under another name.
     """
-    place, columns = record
+    place, given = record
     try:
-        if isinstance(columns, BadRow):
-            raise columns
-        return row_from(columns, number, fields)
+        if isinstance(given, BadRow):
+            raise given
+        columns = with_aliases(given, fields)
+        row = row_from(given, number, columns)
     except BadRow as error:
         return Row(Example(place, ""), problem=f"{place}: {error}")
+    if notes is not None:
+        notes.add(columns)
+    return row
 
 
 def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     place, number = "", 0
+    notes = AliasNotes(fields)
     try:
-        for number, record in enumerate(read_records(name, kind, fields), 1):
+        for number, record in enumerate(read_records(name, kind, fields, aliases=True), 1):
             place = record[0]
-            yield row_at(record, number, fields)
+            yield row_at(record, number, fields, notes)
     except (OSError, EOFError, zlib.error) as error:
         if not number:
             raise DataError(f"cannot read {name}: {reason(error)}") from None

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from tabulate import tabulate
 
+from gistmeter.report.cells import UNDEFINED, joined, number_text, probability_text, signed_text, wrapped
 from gistmeter.report.plain import plain
-from gistmeter.report.table import UNDEFINED, _joined, _number, _probability, _signed, _wrapped
 
 Figures = Mapping[str, Any]
 Style = Literal["simple", "pipe", "latex_booktabs", "html"]
@@ -46,13 +46,13 @@ def comparison_text(
     ]
     signatures = dict.fromkeys(row["signature"] for row in systems if row["signature"])
     lists = [LEGEND, [f"warning: {warning}" for warning in warnings], said, list(signatures)]
-    return _joined(*tables, *(_lines(texts, style) for texts in lists if texts)) + "\n"
+    return joined(*tables, *(_lines(texts, style) for texts in lists if texts)) + "\n"
 
 
 def _mean(row: Figures) -> list[str]:
-    shown = [row["metric"], str(row["rank"]), row["system"], _number(row["mean"])]
+    shown = [row["metric"], str(row["rank"]), row["system"], number_text(row["mean"])]
     counts = [f"{row[name]:,}" for name in ("n", "n_undefined", "documents")]
-    return [*shown, _interval(row, _number), *counts]
+    return [*shown, _interval(row, number_text), *counts]
 
 
 def _pair(row: Figures) -> list[str]:
@@ -60,14 +60,14 @@ def _pair(row: Figures) -> list[str]:
         row["metric"],
         row["a"],
         row["b"],
-        _signed(row["difference"]),
-        _interval(row, _signed),
-        _probability(row["p_permutation"]),
-        _probability(row["p_holm"]),
+        signed_text(row["difference"]),
+        _interval(row, signed_text),
+        probability_text(row["p_permutation"]),
+        probability_text(row["p_holm"]),
         "*" if row["significant"] else "",
         UNDEFINED if row["effect"] is None else f"{row['effect']:+.2f}",
         UNDEFINED if row["wins"] is None else f"{row['wins']:.0%}",
-        _number(row["detectable"]),
+        number_text(row["detectable"]),
         f"{row['n']:,}",
     ]
 
@@ -95,7 +95,7 @@ def _latex(text: str) -> str:
     return plain(text).replace("−", "-")  # tabulate escapes the rest
 
 
-CELLS: dict[str, Callable[[str], str]] = {"simple": _wrapped, "pipe": _markdown, "latex_booktabs": _latex}
+CELLS: dict[str, Callable[[str], str]] = {"simple": wrapped, "pipe": _markdown, "latex_booktabs": _latex}
 """What makes a text fit for a cell; tabulate escapes HTML by itself."""
 
 

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from gistmeter.core.example import Example
 from gistmeter.core.score import Score, Span
+from gistmeter.report.cells import number_text
 from gistmeter.report.evidence import Evidence, Place
 from gistmeter.report.plain import harmless, plain
 from gistmeter.report.scale import colour_cuts
 from gistmeter.report.sentence_value import sentence_value
-from gistmeter.report.table import _number as number
 
 STYLES = ("bold underline dark_orange3", "dark_orange", "default", "sky_blue1", "bold deep_sky_blue1")
 """From low to high: orange and blue differ for colour-blind eyes too."""
@@ -41,7 +41,7 @@ def explain(label: str, score: Score, example: Example, sentences: Cuts, file: I
     console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
     if console.no_color:
         console = Console(file=file, color_system=None, force_terminal=False, highlight=False, markup=False)
-    head = Text(f"{plain(label)}  ").append(number(score.value), style="bold")
+    head = Text(f"{plain(label)}  ").append(number_text(score.value), style="bold")
     head.append("".join(f"  ⚑ {plain(str(flag))}" for flag in score.flags))
     console.print(head)
     if score.problem is not None:
@@ -52,7 +52,7 @@ def explain(label: str, score: Score, example: Example, sentences: Cuts, file: I
     finder = Evidence(example)
     for start, end in sentences:
         inside = [span for span in spans if span.start < end and start < span.end]
-        value = number(sentence_value(inside, start, end)).rjust(INDENT - 2)
+        value = number_text(sentence_value(inside, start, end)).rjust(INDENT - 2)
         _print(console, f"{value}  ", _coloured(example.candidate, (start, end), inside, cuts))
         for span in _lowest(inside, cuts):
             for line in _notes(span, example, finder, _style(span, cuts)):
@@ -99,7 +99,7 @@ def _notes(span: Span, example: Example, finder: Evidence, style: str) -> Iterat
     """Yield what the metric says of a span, and the first place of its evidence."""
     place = next(iter(finder.of(span)), None)
     own = plain(example.candidate[span.start : span.end], QUOTED)
-    line = Text().append(f"{number(span.value)} ", "dim").append(f"“{own}”", style=style)
+    line = Text().append(f"{number_text(span.value)} ", "dim").append(f"“{own}”", style=style)
     repeated = place is not None and span.note.startswith(place.side)  # the note is the evidence
     yield line if repeated else line.append(f"  {plain(span.note, QUOTED)}" if span.note else "")
     if place is not None:
@@ -113,6 +113,11 @@ def _quotation(place: Place, example: Example) -> tuple[str, str, str, str]:
     name = f"reference {place.index}" if place.side == "reference" else place.side
     around = AROUND if place.end - place.start < QUOTED else 0
     first, last = max(0, place.start - around), min(len(text), place.end + around)
-    before = "…" * (first > 0 and around > 0) + harmless(text[first : place.start])
+    before = harmless(text[first : place.start])
+    after = harmless(text[place.end : last])
     middle = plain(text[place.start : place.end], QUOTED)
-    return name, before, middle, harmless(text[place.end : last]) + "…" * (last < len(text) and around > 0)
+    if around and first > 0:
+        before = f"…{before}"
+    if around and last < len(text):
+        after = f"{after}…"
+    return name, before, middle, after

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gistmeter.report.cells import UNDEFINED, aligned_table, joined, probability_text, signed_text, wrapped
 from gistmeter.report.plain import plain
-from gistmeter.report.table import UNDEFINED, _joined, _probability, _signed, _table, _wrapped
 
 Figures = Mapping[str, Any]
 SIGNIFICANT = 0.05
@@ -40,21 +40,23 @@ def pairs_table(rows: Sequence[Figures]) -> str:
         f"{plain(task)}, {plain(dimension)}, {plain(level)} level\n\n{_pairs(table)}"
         for (task, dimension, level), table in tables.items()
     ]
-    return _joined(*blocks, LEGEND if blocks else "")
+    return joined(*blocks, LEGEND if blocks else "")
 
 
 def _pairs(rows: Sequence[Figures]) -> str:
     headers = ["metric A", "metric B", "difference", "95 % interval", "p", "Holm", "", "n"]
-    return _table(headers, [_cells(row) for row in rows], ["left", "left", *["right"] * 4, "left", "right"])
+    return aligned_table(
+        headers, [_cells(row) for row in rows], ["left", "left", *["right"] * 4, "left", "right"]
+    )
 
 
 def _cells(row: Figures) -> list[str]:
-    low, high = (_signed(row[end]) for end in ("low", "high"))
-    p, corrected = (_probability(row[name]) for name in ("p_permutation", "p_holm"))
+    low, high = (signed_text(row[end]) for end in ("low", "high"))
+    p, corrected = (probability_text(row[name]) for name in ("p_permutation", "p_holm"))
     return [
-        _wrapped(row["a"]),
-        _wrapped(row["b"]),
-        _signed(row["difference"]),
+        wrapped(row["a"]),
+        wrapped(row["b"]),
+        signed_text(row["difference"]),
         UNDEFINED if row["low"] is None else f"[{low}, {high}]",
         p,
         corrected,

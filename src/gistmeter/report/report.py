@@ -10,13 +10,13 @@ import numpy as np
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.nearest import did_you_mean
-from gistmeter.core.result import MetricResult
+from gistmeter.core.result import MetricResult, result_row
 from gistmeter.core.score import Score
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
+from gistmeter.report.cells import number_text
 from gistmeter.report.frame import Columns, Frame, Kind, frame_of, write_jsonl
 from gistmeter.report.html.data import View
-from gistmeter.report.table import _number as number
 from gistmeter.report.table import score_table
 
 SHOWN_METRICS = 20  # metrics in a repr
@@ -139,16 +139,7 @@ class Report:
 
     def to_dict(self) -> dict[str, list[dict[str, object]]]:
         """Return a JSON-serializable dict: a summary per metric, and the rows; undefined numbers are None."""
-        metrics: list[dict[str, object]] = [
-            {
-                "metric": label,
-                **{name: _defined(getattr(result, name)) for name in ("mean", "low", "high")},
-                "n": result.n,
-                "n_undefined": result.n_undefined,
-                "signature": result.signature.text,
-            }
-            for label, result in self.results.items()
-        ]
+        metrics = [result_row(label, result) for label, result in self.results.items()]
         return {"metrics": metrics, "rows": list(self.rows())}
 
     def to_jsonl(self, path: str | Path) -> None:
@@ -177,7 +168,7 @@ class Report:
 
     def __repr__(self) -> str:
         lines = [
-            f"  {label[:SHOWN_LABEL]}  {number(result.mean)} {_interval(result)}, n {result.n}, "
+            f"  {label[:SHOWN_LABEL]}  {number_text(result.mean)} {_interval(result)}, n {result.n}, "
             f"undefined {result.n_undefined}"
             for label, result in list(self.results.items())[:SHOWN_METRICS]
         ]
@@ -231,8 +222,4 @@ class Report:
 
 
 def _interval(result: MetricResult) -> str:
-    return f"[{number(result.low)}, {number(result.high)}]"
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else value
+    return f"[{number_text(result.low)}, {number_text(result.high)}]"

@@ -1,6 +1,5 @@
 """Format scores, pairs and correlations as text for a terminal."""
 
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
@@ -10,11 +9,10 @@ from tabulate import tabulate
 from gistmeter.core.example import Example
 from gistmeter.core.result import ColumnResult, MetricResult
 from gistmeter.core.score import Score, Span
+from gistmeter.report.cells import LABEL, UNDEFINED, aligned_table, joined, number_text, wrapped
 from gistmeter.report.plain import plain
 
-UNDEFINED = "—"
 WIDTH = 100  # characters, of a span table
-LABEL = 26  # characters per line of a label
 METRICS = 6  # metrics side by side in a table of examples
 DIMENSIONS = 4  # dimensions side by side in a table of correlations
 NOTES = 20  # notes shown; the others are counted
@@ -52,7 +50,7 @@ def score_table(entries: Entries, *, examples_limit: int = 20) -> str:
     blocks = _blocks(entries, METRICS) if few else []
     notes = _notes(entries, by_row=few)
     signatures = dict.fromkeys(plain(report.signature.text) for _, report in entries)
-    return _joined(*map(_examples, blocks), _summary(entries), notes, "\n".join(signatures))
+    return joined(*map(_examples, blocks), _summary(entries), notes, "\n".join(signatures))
 
 
 def pair_text(label: str, score: Score, example: Example) -> str:
@@ -63,16 +61,16 @@ def pair_text(label: str, score: Score, example: Example) -> str:
         score: The score of the example.
         example: The scored example.
     """
-    parts = ", ".join(f"{name} {_number(value)}" for name, value in score.parts.items())
+    parts = ", ".join(f"{name} {number_text(value)}" for name, value in score.parts.items())
     lines = {
-        label: _number(score.value),
+        label: number_text(score.value),
         "parts": parts,
         "flags": ", ".join(map(str, score.flags)),
         "problem": score.problem or "",
     }
     rows = [(plain(name), textwrap.fill(plain(text), 70)) for name, text in lines.items() if text]
     head = tabulate(rows, tablefmt="plain", disable_numparse=True)
-    return _joined(head, *_span_tables(score.spans, example))
+    return joined(head, *_span_tables(score.spans, example))
 
 
 def benchmark_table(rows: Sequence[Figures]) -> str:
@@ -89,31 +87,31 @@ def benchmark_table(rows: Sequence[Figures]) -> str:
         for (task, level), table in tables.items()
         for block in _blocks(list(dict.fromkeys(row["dimension"] for row in table)), DIMENSIONS)
     ]
-    return _joined(*blocks, "\n".join(dict.fromkeys(plain(row["signature"]) for row in rows)))
+    return joined(*blocks, "\n".join(dict.fromkeys(plain(row["signature"]) for row in rows)))
 
 
 def _examples(entries: Entries) -> str:
     def cell(score: Score) -> str:
-        return ("*" if score.flags else "") + _number(score.value)
+        return ("*" if score.flags else "") + number_text(score.value)
 
     ids = [plain(score.id, LABEL) for score in entries[0][1].scores]
     columns = [[cell(score) for score in report.scores] for _, report in entries]
-    headers = ["id", *(_wrapped(label, 16) for label, _ in entries)]
-    return _table(headers, zip(ids, *columns, strict=True))
+    headers = ["id", *(wrapped(label, 16) for label, _ in entries)]
+    return aligned_table(headers, zip(ids, *columns, strict=True))
 
 
 def _summary(entries: Entries) -> str:
     rows = [
         (
-            _wrapped(label),
-            _number(report.mean),
-            f"[{_number(report.low)}, {_number(report.high)}]",
+            wrapped(label),
+            number_text(report.mean),
+            f"[{number_text(report.low)}, {number_text(report.high)}]",
             str(report.n),
             str(report.n_undefined),
         )
         for label, report in entries
     ]
-    return _table(["metric", "mean", "95 % interval", "n", "undefined"], rows)
+    return aligned_table(["metric", "mean", "95 % interval", "n", "undefined"], rows)
 
 
 def _notes(entries: Entries, *, by_row: bool) -> str:
@@ -149,13 +147,13 @@ def _span_tables(spans: Sequence[Span], example: Example) -> Iterator[str]:
         has_notes = any(span.note for span in inside)
         width = (WIDTH - 11) // 2 if has_notes else WIDTH - 9
         rows = [
-            (plain(text[span.start : span.end], width), _number(span.value), plain(span.note, width))
+            (plain(text[span.start : span.end], width), number_text(span.value), plain(span.note, width))
             for span in sorted(inside, key=lambda span: (span.start, span.end))
         ]
         if rows:
             headers = [f"{side} {index}" if side == "reference" else side, "value", "note"]
             columns = 3 if has_notes else 2
-            yield _table(
+            yield aligned_table(
                 headers[:columns], [row[:columns] for row in rows], ["left", "right", "left"][:columns]
             )
 
@@ -168,7 +166,7 @@ def _correlations(rows: Sequence[Figures], dimensions: Sequence[str]) -> str:
             lines.setdefault((row["metric"], row["part"]), {})[row["dimension"]] = row
     cells = [
         (
-            _wrapped(metric if part == "value" else f"{metric}/{part}"),
+            wrapped(metric if part == "value" else f"{metric}/{part}"),
             *(_correlation(found.get(dimension)) for dimension in dimensions),
             _range(row["n"] for row in found.values()),
             _range(row["n_undefined"] for row in found.values()),
@@ -179,7 +177,7 @@ def _correlations(rows: Sequence[Figures], dimensions: Sequence[str]) -> str:
     # "decimal" keeps leading and trailing blanks of text cells, which "right" would strip.
     aligned = ["left", *["decimal"] * len(dimensions), "right", "right"]
     headers = ["", *map(plain, dimensions), "n", "undef"]
-    return _table(headers[:columns], [line[:columns] for line in cells], aligned[:columns])
+    return aligned_table(headers[:columns], [line[:columns] for line in cells], aligned[:columns])
 
 
 def _correlation(row: Figures | None) -> str:
@@ -201,41 +199,5 @@ def _range(numbers: Iterable[int]) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _number(value: float | None) -> str:
-    """Format a number with three decimals, or with an exponent if it is below 0.0005."""
-    if value is None or value != value:  # noqa: PLR0124 - NaN
-        return UNDEFINED
-    return f"{value:.1e}" if 0 < abs(value) < 0.0005 else f"{value:.3f}"
-
-
-def _signed(value: float | None) -> str:
-    return UNDEFINED if value is None else f"{value:+.3f}"
-
-
-def _probability(p: float | None) -> str:
-    if p is None:
-        return UNDEFINED
-    return "<.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _wrapped(label: str, width: int = LABEL) -> str:
-    """Wrap a label, preferably between its options; tabulate supports cells with several lines."""
-    parts = re.sub(r"(?<=[:,/])", "\t", plain(label))
-    lines = textwrap.wrap(parts, width, expand_tabs=False, replace_whitespace=False, break_on_hyphens=False)
-    return "\n".join(line.replace("\t", "") for line in lines)
-
-
-def _table(headers: Sequence[str], rows: Iterable[Sequence[str]], aligned: Sequence[str] = ()) -> str:
-    """Return a table; by default, the first column is left-aligned, the others are right-aligned."""
-    filled = list(rows)
-    aligned = aligned or ["left"] + ["right"] * (len(headers) - 1)
-    text = tabulate(filled, headers, "simple", disable_numparse=True, colalign=aligned) if filled else ""
-    return "\n".join(line.rstrip() for line in text.splitlines())
-
-
 def _blocks(items: Sequence[T], size: int) -> list[Sequence[T]]:
     return [items[at : at + size] for at in range(0, len(items), size)]
-
-
-def _joined(*texts: str) -> str:
-    return "\n\n".join(text for text in texts if text)

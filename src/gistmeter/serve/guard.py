@@ -18,6 +18,7 @@ CONTENT_SECURITY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+LAST_PORT = 65_535
 HEADERS = {
     "Content-Security-Policy": CONTENT_SECURITY,
     "X-Content-Type-Options": "nosniff",
@@ -38,7 +39,7 @@ class Access:
         token: What clients send as `Authorization: Bearer TOKEN`; None for no token.
 
     Raises:
-        UsageError: If other machines could use the service without a token.
+        UsageError: If the port does not exist, or other machines could use the service without a token.
     """
 
     host: str = "127.0.0.1"
@@ -46,6 +47,8 @@ class Access:
     token: str | None = None
 
     def __post_init__(self) -> None:
+        if self.port > LAST_PORT:
+            raise UsageError(f"--port {self.port}: ports end at {LAST_PORT}")
         if self.token is None and not _is_loopback(self.host):
             raise UsageError(f"--host {self.host} lets other machines in; give --token-file FILE as well")
 

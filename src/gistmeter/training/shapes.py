@@ -18,8 +18,8 @@ SET = {
     "name": str,
     "scores": dict,
 }
-"""Types of the keys of each table in `data.sets` and `data.made.sets`."""
-DATA = {"folder": str, "sets": list, "mix": dict, "made": dict}
+"""Types of the keys of each table in `data.sets`, `data.made.sets` and `data.synthetic.sets`."""
+DATA = {"folder": str, "sets": list, "mix": dict, "made": dict, "synthetic": dict}
 MODEL = {
     "base": str,
     "name": str,
@@ -48,10 +48,10 @@ def check_shapes(content: Mapping[str, Any], path: Path) -> None:
     data, model = content.get("data", {}), content.get("model", {})
     _check(data, DATA, f"{path}: data")
     _check(model, MODEL, f"{path}: model")
-    for place, owner in (("data", data), ("data.made", data.get("made", {}))):
-        sets = owner.get("sets", [])
+    owners = {"data": data} | {f"data.{name}": data.get(name, {}) for name in ("made", "synthetic")}
+    for place, owner in owners.items():
         _check(owner, {"sets": list}, f"{path}: {place}")
-        for number, chosen in enumerate(sets, 1):
+        for number, chosen in enumerate(owner.get("sets", []), 1):
             _check_set(chosen, f"{path}: {place}.sets {number}")
 
 

@@ -1,4 +1,4 @@
-"""The declarations of tasks: whole, found by name and by file, never pooled."""
+"""Test the declarations of data sets: complete, found by name and by file name."""
 
 import math
 import re

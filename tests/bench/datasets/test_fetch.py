@@ -1,4 +1,4 @@
-"""Fetching: from a server on this machine, with and without a digest, and with no server at all."""
+"""Test fetching data sets from a local server, with and without a checksum, and with no server."""
 
 import gzip
 import hashlib

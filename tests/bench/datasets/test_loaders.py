@@ -1,4 +1,4 @@
-"""Readers of published formats, on small files of the same layout with texts of our own."""
+"""Test the loaders of published formats on small files with the same layout."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Correlations against SciPy's, and what is undefined."""
+"""Compare correlations with SciPy's, and test undefined correlations."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Bootstrap intervals against a plain loop, and against a truth that is known."""
+"""Compare bootstrap intervals with a plain loop, and measure their coverage of a known value."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""Tests of one difference: against published figures and by hand."""
+"""Compare tests of one difference with published values and with hand-computed values."""
 
 import math
 from itertools import product

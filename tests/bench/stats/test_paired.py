@@ -1,4 +1,4 @@
-"""Tests between two systems: against scipy, against their definitions, and on simulated systems."""
+"""Compare tests between two systems with SciPy, with their definitions, and on simulated systems."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Differences between metrics: against published figures, plain loops, and truths that are known."""
+"""Compare tests between metrics with published values, with plain loops, and on simulated data."""
 
 import json
 import math

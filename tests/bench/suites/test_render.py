@@ -1,3 +1,5 @@
+"""Test the JSON and Markdown of suites, and `gistmeter reproduce`."""
+
 import json
 import math
 from pathlib import Path

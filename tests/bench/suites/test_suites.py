@@ -1,3 +1,5 @@
+"""Test the suites on small data."""
+
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

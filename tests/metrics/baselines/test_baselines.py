@@ -1,3 +1,5 @@
+"""Test the baselines: golden tables and edge cases."""
+
 import json
 import math
 import pickle

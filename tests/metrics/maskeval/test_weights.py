@@ -1,4 +1,4 @@
-"""The weights of words, learned on tiny models and by hand."""
+"""Test word weights: learned on tiny models, and compared with hand-computed values."""
 
 import json
 from collections.abc import Sequence

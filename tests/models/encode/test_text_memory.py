@@ -1,4 +1,4 @@
-"""Texts that come back are not encoded again."""
+"""Test the in-memory cache of encoded texts."""
 
 import pickle
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Learned weights of words: heads on disk, and encoders that read pairs."""
+"""Test learned word weights: saved heads, and encoders that read pairs."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""The base model: fetched once, pinned file by file, found without a network."""
+"""Test the model of the preset base: fetching, checksums of each file, and loading without a network."""
 
 import os
 import shutil

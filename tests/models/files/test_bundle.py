@@ -1,4 +1,4 @@
-"""The models that ship: written down after a training, found by name, and whole."""
+"""Test the included models: recorded after training, found by name, and complete."""
 
 import datetime
 import json
@@ -344,8 +344,11 @@ def unsaid(model: Entry, root: Path = BUNDLE) -> list[str]:
     """Return what a model lacks of the things each must have."""
     card, recipe = root / model.name / CARD, Path(__file__).parents[3] / model.recipe
     datetime.date.fromisoformat(model.date)
-    lacks = ["card"] * (not card.is_file() or not card.read_text(encoding="utf-8").strip())
-    lacks += ["recipe"] * (not recipe.is_file())
+    lacks = []
+    if not card.is_file() or not card.read_text(encoding="utf-8").strip():
+        lacks.append("card")
+    if not recipe.is_file():
+        lacks.append("recipe")
     return lacks + [data["licence"] for data in model.data if not may_ship(data["licence"])]
 
 

@@ -1,4 +1,4 @@
-"""Model folders that somebody else made: nothing in them runs, and what is signed is what is loaded."""
+"""Test model folders from others: no code in them runs, and the signature names the loaded files."""
 
 import ast
 import builtins

@@ -1,4 +1,4 @@
-"""Low-rank updates: what they add, and what is left after merging."""
+"""Test low-rank updates before and after they are merged into the weights."""
 
 import copy
 

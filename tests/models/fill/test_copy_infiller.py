@@ -1,4 +1,4 @@
-"""The filler that ships, on a tiny random model of its kind."""
+"""Test the included kind of filler on a tiny random model."""
 
 import json
 import random

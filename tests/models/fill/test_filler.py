@@ -1,4 +1,4 @@
-"""Filling blanks: each adapter against a straight-line implementation on a tiny model of its family."""
+"""Compare each adapter for fill models with a simple implementation on a tiny model of its family."""
 
 import pickle
 from collections.abc import Sequence

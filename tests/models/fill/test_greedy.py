@@ -1,4 +1,4 @@
-"""T5's exact matches, decided without a generation loop, against the library's own greedy generation."""
+"""Compare T5's exact matches with the library's greedy generation."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -1,6 +1,4 @@
-"""T5's submodules compute what the library computes, for every member of the family."""
-
-from typing import Any
+"""Compare T5's submodules with the library's, for every member of the family."""
 
 import pytest
 import torch
@@ -14,6 +12,7 @@ from transformers import (
 )
 
 from gistmeter.models.fill.t5_submodules import T5Decoder, T5Encoder
+from gistmeter.models.run.types import Model
 from tests.tiny_fillers import T5_SIZE
 
 FAMILY = {
@@ -26,7 +25,7 @@ TOKENS = 60
 
 
 @pytest.fixture(params=FAMILY)
-def model(request: pytest.FixtureRequest) -> Any:  # noqa: ANN401 - transformers' classes are untyped
+def model(request: pytest.FixtureRequest) -> Model:
     """Return a tiny random model, whose distances matter."""
     config, kind = FAMILY[request.param]
     torch.manual_seed(0)
@@ -44,7 +43,7 @@ def padded(*lengths: int) -> tuple[torch.Tensor, torch.Tensor]:
     return torch.randint(1, TOKENS, attention.shape, generator=torch.Generator().manual_seed(2)), attention
 
 
-def test_the_encoder_is_the_librarys(model: Any) -> None:  # noqa: ANN401
+def test_the_encoder_is_the_librarys(model: Model) -> None:
     ids, attention = padded(*LENGTHS)
     with torch.inference_mode():
         ours = T5Encoder(model.get_encoder())(ids, attention)
@@ -53,7 +52,7 @@ def test_the_encoder_is_the_librarys(model: Any) -> None:  # noqa: ANN401
 
 
 @pytest.mark.parametrize("spread", [1.0, 8.0])
-def test_the_decoder_is_the_librarys(model: Any, spread: float) -> None:  # noqa: ANN401
+def test_the_decoder_is_the_librarys(model: Model, spread: float) -> None:
     _, attention = padded(11, 7, 1)
     generator = torch.Generator().manual_seed(2)
     states = torch.randn(*attention.shape, model.config.d_model, generator=generator) * spread

@@ -1,4 +1,4 @@
-"""Regressors: what they compute, what is saved of them, and what is refused."""
+"""Test regressors: predictions, saved files, and rejected files."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What runs a model: OpenVINO makes the predictions that PyTorch makes, for every family of models."""
+"""Compare the predictions of OpenVINO with those of PyTorch for every family of models."""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""How many threads may run: never more than the machine grants."""
+"""Test the number of threads: never more than the processors that the process may use."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Models whose numbers are not finite: each row says so, and rows that can be scored are."""
+"""Test models that return non-finite numbers: affected rows get a problem, other rows a score."""
 
 import json
 import math

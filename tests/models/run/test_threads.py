@@ -1,4 +1,4 @@
-"""Scoring from several threads, and in processes that were forked after scoring."""
+"""Test scoring from several threads, and in processes that were forked after scoring."""
 
 import os
 import subprocess
@@ -81,7 +81,7 @@ context = multiprocessing.get_context("fork")
 found = context.Queue()
 child = context.Process(target=work, args=(found,), daemon=True)
 child.start()
-one, two = found.get(timeout=40)
+one, two = found.get(timeout=100)
 child.join()
 assert one == two and abs(torch.tensor(one) - torch.tensor(ours)).max() < 1e-6
 assert torch.get_num_threads() == 2

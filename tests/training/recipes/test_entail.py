@@ -1,4 +1,4 @@
-"""The entailment model: its rows, its loss, its training from end to end, and its scores of pairs."""
+"""Test the entailment model: rows, loss, training, and scores of pairs."""
 
 import json
 import math
@@ -15,6 +15,7 @@ from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.files.adapted import load_adapted
 from gistmeter.models.files.load import find_model
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.training.recipes.entailment.rows import Labelled, evidence, read_labelled
 from gistmeter.training.recipes.entailment.train import (
     Encoded,
@@ -23,6 +24,7 @@ from gistmeter.training.recipes.entailment.train import (
     class_loss,
     encode_pairs,
 )
+from tests.tiny_models import SENTENCES
 from tests.tiny_mpnet import save_mpnet
 
 CPU = Runtime(device="cpu", progress=False)
@@ -124,6 +126,21 @@ def test_long_premises_are_cut_to_the_window(tiny_mpnet: Path) -> None:
     assert len(encode_pairs([pair], tokenizer, EntailData(window=24))[0].ids) == 24
 
 
+def test_pairs_get_the_ids_that_the_tokenizer_gives_them(tiny_mpnet: Path) -> None:
+    """The tokenizer's own truncation needs memory that grows with the product of both lengths."""
+    _, tokenizer = _model_parts(tiny_mpnet)
+    words = " ".join(SENTENCES).split()
+    pairs = [
+        Labelled(" ".join(words[:first]), " ".join(words[:second]), (0,), "a")
+        for first, second in ((1, 1), (3, 40), (40, 3), (30, 30), (31, 30), (12, 11), (5, 70))
+    ]
+    encoded = encode_pairs(pairs, tokenizer, EntailData(window=24, sentences=99))
+    backend = tokenizer.backend_tokenizer
+    backend.enable_truncation(24, strategy="longest_first")
+    theirs = backend.encode_batch([(pair.premise, pair.hypothesis) for pair in pairs])
+    assert [pair.ids for pair in encoded] == [tuple(found.ids) for found in theirs]
+
+
 def test_training_learns_and_its_model_scores_pairs(trained: Path) -> None:
     scorer, premise = PairScorer.load(find_model(str(trained)), CPU), "ferry mayor museum news 7."
     yes, no = scorer.score([(premise, "the noon."), (premise, "the bridge.")]).values
@@ -172,7 +189,7 @@ def test_an_adapter_for_another_base_is_refused(trained: Path, tiny_mpnet: Path,
         load_adapted(find_model(str(tmp_path)))
 
 
-def _model_parts(folder: Path) -> tuple[object, object]:
+def _model_parts(folder: Path) -> tuple[Model, Tokenizer]:
     from gistmeter.models.files.adapted import AdapterPlan, new_adapted
 
     return new_adapted(str(folder), AdapterPlan("AutoModelForSequenceClassification", 2, ("entailment", "x")))

@@ -1,4 +1,4 @@
-"""Synthetic pairs for the entailment model: each kind on small texts, with the pipeline that ships."""
+"""Test synthetic pairs for the entailment model: each kind, with the included pipeline."""
 
 import json
 import random

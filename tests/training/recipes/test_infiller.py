@@ -1,4 +1,4 @@
-"""Training the filler that ships: what it is asked while it learns, and a small training from end to end."""
+"""Test the training of the included filler: drawn queries, loss, and a small complete training."""
 
 import json
 import random
@@ -20,7 +20,8 @@ from gistmeter.text.factors import Factor, Pipeline
 from gistmeter.training.recipe import read_recipe
 from gistmeter.training.recipes.blanks import BlankDrawer, CutText, Mix, cut_pairs, cut_text
 from gistmeter.training.recipes.factors import factor_places, place
-from gistmeter.training.recipes.infiller import FillOptions, FillTask, start_from_frequencies
+from gistmeter.training.recipes.fill_data import FillOptions
+from gistmeter.training.recipes.infiller import FillTask, start_from_frequencies
 from gistmeter.training.texts import TextPair, held_out, read_pairs
 from tests.tiny_models import SENTENCES
 from tests.tiny_spacy import tiny_pipeline
@@ -126,8 +127,10 @@ def test_a_document_may_lack_the_sentences_that_are_asked_for(vocabulary: Vocabu
         if query.context_first:
             continue
         whole = query.context == source.ids
-        with_them += whole
-        without += not whole
+        if whole:
+            with_them += 1
+        else:
+            without += 1
         assert whole or len(query.context) < len(source.ids)
     assert min(with_them, without) > 50
 
@@ -184,7 +187,7 @@ def test_a_second_stage_goes_on_with_factors(
     text = text.replace("learning_rate = 2e-3", "learning_rate = 1e-6")
     recipe.write_text(text.replace("window = 40", "window = 40, factors = 0.5"), encoding="utf-8")
     monkeypatch.setattr(
-        "gistmeter.training.recipes.infiller.load_pipeline", lambda: Pipeline(tiny_pipeline(), "tiny")
+        "gistmeter.training.recipes.fill_data.load_pipeline", lambda: Pipeline(tiny_pipeline(), "tiny")
     )
     second = catalog.train(recipe, tmp_path, tmp_path / "second", steps=1, progress=False)
     assert second["loss"] < 1.1 * first["loss"], "a step so small changes nothing: it is the first stage's"

@@ -1,4 +1,4 @@
-"""The English pipeline: its data, its training on made-up rows, and the one that ships."""
+"""Test the English pipeline: data, training on made-up rows, and the included pipeline."""
 
 import gzip
 import json

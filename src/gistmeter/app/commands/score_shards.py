@@ -1,11 +1,12 @@
 """`gistmeter score --engine ray`: a folder of shards in, a folder of shards out."""
 
-import argparse
+import logging
 import sys
 
 from tabulate import tabulate
 
-from gistmeter.app.specs import note, plan_of
+from gistmeter.app.options.score import ScoreOptions
+from gistmeter.app.specs import plan_of
 from gistmeter.core.errors import DataError, MissingExtra, UsageError
 from gistmeter.engine.plan import Plan
 from gistmeter.engine.shard import Done, Job, Tally
@@ -14,57 +15,54 @@ from gistmeter.io.rows import parse_fields
 from gistmeter.io.shards import Folder, output_name
 from gistmeter.report.plain import plain
 
+LOG = logging.getLogger("gistmeter")
 BAD_DATA = 3
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: ScoreOptions) -> int:
     """Score the shards that have no output yet; print the means over them."""
-    plan = plan_of(arguments)
-    _check(arguments)
+    source, target = _folders(options)
+    plan = plan_of(options)
     try:
         from gistmeter.engine.ray import Cluster, score_shards
     except ImportError:
         raise MissingExtra("ray", "ray") from None
-    job = Job(
-        plan,
-        Folder(arguments.input),
-        Folder(arguments.output),
-        arguments.fields,
-        parse_spans(arguments.spans),
-    )
-    parse_fields(arguments.fields)
+    job = Job(plan, source, target, options.fields, parse_spans(options.spans))
+    parse_fields(options.fields)
     names = job.source.shards()
     if not names:
-        raise DataError(f"{arguments.input} holds no files of rows; name a folder of shards")
-    finished = job.target.begin(_head(job), resume=arguments.resume, overwrite=arguments.overwrite)
+        raise DataError(f"{options.input} holds no files of rows; name a folder of shards")
+    finished = job.target.begin(_head(job), resume=options.resume, overwrite=options.overwrite)
     left = [name for name in names if output_name(name) not in finished]
     if finished:
-        note(arguments, f"gistmeter: {len(names) - len(left)} of {len(names)} shards are finished already")
+        LOG.info(f"gistmeter: {len(names) - len(left)} of {len(names)} shards are finished already")
     cluster = Cluster(
-        arguments.address,
-        workers=arguments.workers or 1,
-        cpus=arguments.worker_cpus,
+        options.address,
+        workers=options.workers or 1,
+        cpus=options.worker_cpus,
         gpus=1.0 if plan.runtime.device == "cuda" else 0.0,
-        progress=not arguments.quiet,
+        progress=not options.quiet,
     )
     done = []
     for shard in score_shards(job, left, cluster) if left else ():
         done.append(shard)
         said = shard.problem or f"{shard.rows} rows"
-        note(arguments, f"gistmeter: {len(done)} of {len(left)}: {shard.name}: {said}")
+        LOG.info(f"gistmeter: {len(done)} of {len(left)}: {shard.name}: {said}")
     sys.stdout.write(_table(done))
     return BAD_DATA if any(shard.problem for shard in done) else 0
 
 
-def _check(arguments: argparse.Namespace) -> None:
-    if not arguments.input or not arguments.output or "-" in (arguments.input, arguments.output):
+def _folders(options: ScoreOptions) -> tuple[Folder, Folder]:
+    """Return the folders of the input and the output, after a check of the options."""
+    if not options.input or not options.output or "-" in (options.input, options.output):
         raise UsageError("--engine ray reads a folder of shards and writes one: -i FOLDER -o FOLDER")
-    if arguments.shard or arguments.limit:
-        raise UsageError("--shard and --limit are for --engine local; the shards are the files of the folder")
-    if arguments.device not in ("auto", "cpu", "cuda"):
-        raise UsageError(f"Ray assigns the devices; write --device cuda, not {arguments.device}")
-    if "://" not in arguments.input and arguments.input == arguments.output:
+    if options.shard or options.limit or options.json:
+        raise UsageError("--shard, --limit and --json are for --engine local; omit them")
+    if options.device not in ("auto", "cpu", "cuda"):
+        raise UsageError(f"Ray assigns the devices; write --device cuda, not {options.device}")
+    if "://" not in options.input and options.input == options.output:
         raise UsageError("the shards would be replaced by their scores; choose another output")
+    return Folder(options.input), Folder(options.output)
 
 
 def _head(job: Job) -> dict[str, object]:

@@ -1,7 +1,7 @@
 """The command `gistmeter train`: train a model by a recipe."""
 
-import argparse
 import json
+import logging
 import math
 import sys
 from pathlib import Path
@@ -9,14 +9,15 @@ from pathlib import Path
 from tabulate import tabulate
 
 from gistmeter import catalog
-from gistmeter.app.specs import note
+from gistmeter.app.options.train import TrainOptions
 from gistmeter.core.errors import GistmeterError, MissingExtra
 from gistmeter.training.files import write_text
 
+LOG = logging.getLogger("gistmeter")
 MEASURED, HISTORY = "measured.json", "history.json"
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(options: TrainOptions) -> int:
     """Train a model and print its evaluation; write `measured.json` and plots of the training curves.
 
     Returns:
@@ -25,12 +26,12 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         KeyboardInterrupt: On Ctrl-C, after a note on how to resume.
     """
-    recipe = Path(arguments.recipe)
-    output = Path(arguments.output) if arguments.output else Path("out") / recipe.stem
-    data = Path(arguments.data) if arguments.data else None
-    progress = not arguments.quiet
+    recipe = Path(options.recipe)
+    output = Path(options.output) if options.output else Path("out") / recipe.stem
+    data = Path(options.data) if options.data else None
+    progress = not options.quiet
     try:
-        figures = catalog.train(recipe, data, output, steps=arguments.steps, progress=progress)
+        figures = catalog.train(recipe, data, output, steps=options.steps, progress=progress)
         known = {name: value if math.isfinite(value) else None for name, value in figures.items()}
         write_text(output / MEASURED, json.dumps(known, indent=1) + "\n")
     except KeyboardInterrupt:
@@ -38,16 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
         raise
     except Exception as error:
         reason = _disk_error(error)
-        if reason is None or arguments.debug:
+        if reason is None or options.debug:
             raise
         raise GistmeterError(
             f"cannot write to {output}: {reason}; fix this, then run the same command again to resume"
         ) from error
-    _draw(output, arguments)
+    _draw(output, options)
     rows = [(name, _number(value)) for name, value in figures.items()]
     text = tabulate(rows, ("measured", "value"), "simple", disable_numparse=True, colalign=("left", "right"))
     sys.stdout.write(f"{text}\n")
-    note(arguments, f"gistmeter: results are in {output}")
+    LOG.info(f"gistmeter: results are in {output}")
     return 0
 
 
@@ -62,7 +63,7 @@ def _disk_error(error: BaseException | None) -> str | None:
     return _disk_error(error.__cause__ or error.__context__)
 
 
-def _draw(output: Path, arguments: argparse.Namespace) -> None:
+def _draw(output: Path, options: TrainOptions) -> None:
     """Plot the training curves of a recipe and of its parts."""
     from gistmeter.training.plots import plot_history
 
@@ -70,7 +71,7 @@ def _draw(output: Path, arguments: argparse.Namespace) -> None:
         try:
             plot_history(json.loads(path.read_text(encoding="utf-8")), path.with_suffix(".png"))
         except MissingExtra as error:
-            note(arguments, f"gistmeter: skipped the plots: {error}")
+            LOG.info(f"gistmeter: skipped the plots: {error}")
             return
 
 

@@ -1,5 +1,6 @@
 """Linguistic quality: SUM-QE's table 1 and figure 3 on DUC, and substitute data sets."""
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 from math import isfinite, nan
@@ -148,7 +149,7 @@ def _by_system(values: Sequence[float | None], rows: Sequence[Row]) -> dict[str,
     """Return standardized system means, because data sets and metrics have different scales."""
     groups: dict[str, list[float]] = defaultdict(list)
     for value, row in zip(values, rows, strict=True):
-        if value is not None and value == value and row.example.system:  # noqa: PLR0124 - NaN
+        if value is not None and not math.isnan(value) and row.example.system:
             groups[row.example.system].append(value)
     means = {system: fmean(own) for system, own in groups.items()}
     middle, spread = fmean(means.values()), pstdev(means.values()) or 1.0

@@ -24,10 +24,12 @@ class Entailment:
     Args:
         scorer: Returns p(entailment) − p(contradiction) for a premise and a hypothesis.
         retriever: Encoder whose cosine similarity selects the source sentences used as premises.
+        similarity: Weight of the highest cosine similarity in the score of a sentence, from 0 to 1.
     """
 
     scorer: PairScorer
     retriever: Encoder
+    similarity: float
 
     @property
     def identity(self) -> str:
@@ -42,7 +44,8 @@ class Entailment:
             One matrix per block. The score of a premise is in the column of its most similar sentence; all
             other columns hold −1, so that greedy matching selects the best premise.
         """
-        premises = self._premises(blocks)
+        cosines = self._cosines(blocks)
+        premises = [[_sets(row) for row in own] for own in cosines]
         pairs = [
             (_joined(block, columns), sentence)
             for block, own in zip(blocks, premises, strict=True)
@@ -50,31 +53,31 @@ class Entailment:
             for columns in sets
         ]
         scores = self.scorer.score(pairs)
+        closest = np.repeat(
+            [row.max() for own in cosines for row in own], [len(sets) for own in premises for sets in own]
+        )
+        values = (1 - self.similarity) * scores.values + self.similarity * closest
         found, at = [], 0
         for block, own in zip(blocks, premises, strict=True):
             end = at + sum(map(len, own))
-            found.append(_view(block, own, scores.values[at:end], scores.kept[at:end], scores.total[at:end]))
+            found.append(_view(block, own, values[at:end], scores.kept[at:end], scores.total[at:end]))
             at = end
         return found
 
-    def _premises(self, blocks: Sequence[Block]) -> list[list[list[Columns]]]:
-        """Return the premises of each candidate sentence, as sets of source sentences.
-
-        Each set starts with its most similar sentence.
-        """
+    def _cosines(self, blocks: Sequence[Block]) -> list[NDArray[np.float32]]:
+        """Return the cosine similarities of each block, shape (candidate sentences, other sentences)."""
         sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
         at = {sentence: row for row, sentence in enumerate(sentences)}
         vectors = self.retriever.embed(sentences).vectors
         found = []
         for block in blocks:
             rows, columns = [at[s] for s in block.candidate], [at[s] for s in block.other]
-            cosines = vectors[rows] @ vectors[columns].T
-            found.append([_sets(row) for row in cosines])
+            found.append(vectors[rows] @ vectors[columns].T)
         return found
 
 
 def _sets(cosines: NDArray[np.float32]) -> list[Columns]:
-    """Return single sentences, then joined ones, without repeated sets."""
+    """Return single sentences, then joined ones, without repeated sets; the most similar one first."""
     most = min(len(cosines), max(SINGLE, *JOINED))
     top = np.argpartition(-cosines, most - 1)[:most] if most < len(cosines) else np.arange(most)
     order = top[np.lexsort((top, -cosines[top]))].tolist()  # ties in the order of the text

@@ -26,9 +26,13 @@ class SpeedOptions:
         task: Question for cross-encoders. `similarity` compares two sentences. `nli` measures whether
             source sentences entail the candidate sentence: p(entailment) − p(contradiction), from −1 to 1.
             Premises are the most similar source sentences, alone and joined; the highest score counts.
+        similarity: With `task=nli`, the weight of the cosine similarity to the most similar source sentence,
+            from 0 to 1; the entailment score has the rest. Entailment alone says little where sentences are
+            copied, because nearly all of them are entailed.
 
     Raises:
-        UsageError: If `task=nli` is combined with options that do not support it.
+        UsageError: If `task=nli` is combined with options that do not support it, or `similarity` is not a
+            number from 0 to 1.
     """
 
     against: Literal["references", "source"] = "references"
@@ -39,8 +43,11 @@ class SpeedOptions:
     references: Literal["mean", "max", "pooled"] = "mean"
     mode: Literal["encoder", "cross"] = "encoder"
     task: Literal["similarity", "nli"] = "similarity"
+    similarity: float = 0.7
 
     def __post_init__(self) -> None:
+        if not 0 <= self.similarity <= 1:
+            raise UsageError(f"similarity={self.similarity}: give a weight from 0 to 1")
         if self.task == "similarity":
             return
         wanted = {

@@ -48,19 +48,19 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     chosen = options_from(SpeedOptions, options)
     if chosen.task == "nli":
         judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
-        return Speed(tuple(_entailment(name, runtime) for name in judges), chosen)
+        return Speed(tuple(_entailment(name, runtime, chosen.similarity) for name in judges), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
 
 
-def _entailment(name: str, runtime: Runtime) -> SentenceModel:
+def _entailment(name: str, runtime: Runtime, similarity: float) -> SentenceModel:
     scorer = PairScorer.load(find_model(name), runtime)
     if scorer.entailment is None:
         raise BadModel(
             f"{name} has a single output; task=nli needs outputs for entailment and contradiction: "
             "give a natural language inference model with --model"
         )
-    return Entailment(scorer, Encoder.load(RETRIEVER, runtime))
+    return Entailment(scorer, Encoder.load(RETRIEVER, runtime), similarity)
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:

@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -124,7 +123,10 @@ class TokenWeighter:
             For each pair, arrays of shape (candidate tokens,) and (source tokens,).
         """
         weight = torch.from_numpy(self.head.weight.astype(np.float32)).to(self.encoder.device)
-        read: Callable[[Any], Any] = lambda states: states @ weight  # noqa: E731
+
+        def read(states: torch.Tensor) -> torch.Tensor:
+            return states @ weight
+
         return self.encoder.read(pairs, read)
 
 

@@ -4,7 +4,7 @@ Only the updates and the head are stored, in float16 in `model.safetensors`. The
 encoder, its identity, the architecture and the rank; see `models.files.adapters`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
 from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
-from gistmeter.models.run.types import Model
+from gistmeter.models.run.types import Model, Tokenizer
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
@@ -54,12 +54,7 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     """
     import transformers
 
-    files = find_model(base)
-    tokenizer = load_tokenizer(files)
-    encoder = load_weights(files, "AutoModel", tokenizer, **config)
-    encoder.pooler = None  # no head uses it
-    torch.manual_seed(seed)
-    add_low_rank(encoder, rank=plan.rank)
+    encoder, tokenizer = adapted_encoder(base, plan.rank, seed=seed, **config)
     if plan.labels:
         encoder.config.id2label = dict(enumerate(plan.labels))  # also sets the number of labels
     try:
@@ -69,6 +64,71 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
     setattr(model, model.base_model_prefix, encoder)
     model.tie_weights()
     return model, tokenizer
+
+
+def adapted_encoder(base: str, rank: int, *, seed: int = 1, **config: object) -> tuple[Any, Any]:
+    """Load an encoder and add low-rank updates that are zero.
+
+    Args:
+        base: The name of the encoder, as in `find_model`.
+        rank: The rank of the updates.
+        seed: The random seed of the initial weights, also of a head that the caller builds next.
+        **config: Overrides for the configuration of the encoder.
+
+    Returns:
+        The encoder and its tokenizer. Only the updates require gradients.
+
+    Raises:
+        ModelNotFound: If the encoder is missing.
+        BadModel: If the encoder cannot be loaded.
+    """
+    files = find_model(base)
+    tokenizer = load_tokenizer(files)
+    encoder = load_weights(files, "AutoModel", tokenizer, **config)
+    encoder.pooler = None  # no head uses it
+    torch.manual_seed(seed)
+    add_low_rank(encoder, rank=rank)
+    return encoder, tokenizer
+
+
+@dataclass(frozen=True, slots=True)
+class Trainee:
+    """A model with low-rank updates, as a recipe describes it.
+
+    Args:
+        model: The model; only the updates and the head require gradients.
+        tokenizer: Its tokenizer.
+        base: The name of the encoder.
+        rank: The rank of the updates.
+    """
+
+    model: Model
+    tokenizer: Tokenizer
+    base: str
+    rank: int
+
+
+def trainee_from(
+    table: Mapping[str, Any], build: Callable[..., tuple[Model, Tokenizer]], *, seed: int
+) -> Trainee:
+    """Build the model of a recipe, without dropout, because training takes less than one epoch.
+
+    Args:
+        table: The `model` table of the recipe: `base`, `rank`, and optionally `start`, a model whose weights
+            are the initial ones.
+        build: Builds the untrained model from a base, a rank, a seed and changes to the configuration.
+        seed: The random seed of the initial weights.
+
+    Raises:
+        ModelNotFound: If the encoder or the initial model is missing.
+        BadModel: If one of them cannot be loaded.
+    """
+    base, rank = str(table.get("base", "mpnet")), int(table.get("rank", 16))
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    model, tokenizer = build(base, rank, seed=seed, **dropout)
+    if "start" in table:
+        restore_tuned(model, find_model(str(table["start"])))
+    return Trainee(model, tokenizer, base, rank)
 
 
 def save_adapted(model: Model, base: str, plan: AdapterPlan, folder: Path) -> None:

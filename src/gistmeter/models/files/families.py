@@ -6,6 +6,8 @@ SENTINELS = ("t5", "mt5")
 """Encoder-decoders that generate text for sentinel tokens; other models predict at each masked position."""
 COPY_INFILLER = "gistmeter-reader"
 """The `model_type` of the project's copy infiller; see `models.fill.copy_files`."""
+JOINT_INFILLER = "gistmeter-joint-copy"
+"""The `model_type` of the project's joint infillers; see `models.fill.joint_copy`."""
 
 
 def family_of(files: ModelFiles) -> tuple[str, bool]:

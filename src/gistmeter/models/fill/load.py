@@ -1,8 +1,6 @@
 """Selects the filler adapter from the configuration of a model."""
 
-from gistmeter.models.files.adapted import KIND as ADAPTED
-from gistmeter.models.files.adapted import load_adapted
-from gistmeter.models.files.families import COPY_INFILLER, SENTINELS, family_of
+from gistmeter.models.files.families import COPY_INFILLER, JOINT_INFILLER, SENTINELS, family_of
 from gistmeter.models.files.load import find_model
 from gistmeter.models.fill.protocol import Filler
 from gistmeter.models.run.runtime import Runtime
@@ -12,8 +10,8 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
     """Load a model with the adapter of its family.
 
     T5 and mT5 fill sentinel tokens, other encoder-decoders (BART) predict at the mask positions of the
-    decoder, and the project's copy infillers have their own adapter. All other models are loaded as masked
-    language models.
+    decoder, and the project's two kinds of copy infillers have their own adapters. All other models are
+    loaded as masked language models.
 
     Args:
         name: `gistmeter/fill`, a folder, or a Hub id such as `t5-base@REVISION`.
@@ -29,6 +27,10 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
         from gistmeter.models.fill.copy import CopyFiller
 
         return CopyFiller.load(name, runtime)
+    if family == JOINT_INFILLER:
+        from gistmeter.models.fill.joint_copy import JointCopyFiller
+
+        return JointCopyFiller.of(files, runtime)
     if family in SENTINELS:
         from gistmeter.models.fill.t5 import Seq2SeqFiller
 
@@ -39,7 +41,4 @@ def load_filler(name: str, runtime: Runtime) -> Filler:
         return AlignedFiller.load(name, runtime)
     from gistmeter.models.fill.masked_lm import MaskedFiller
 
-    if family == ADAPTED:
-        model, tokenizer, _ = load_adapted(files)
-        return MaskedFiller(model, tokenizer, identity=files.identity, runtime=runtime)
     return MaskedFiller.load(name, runtime)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from gistmeter.core.correlation import pearson
 from gistmeter.core.result import MetricResult
+from gistmeter.report.cells import UNDEFINED, number_text
 from gistmeter.report.html.data import View, judged_dimensions, system_names
-from gistmeter.report.table import UNDEFINED
-from gistmeter.report.table import _number as number
 
 PANELS = 12  # metrics that are drawn
 SYSTEMS = 24  # of a panel
@@ -84,7 +83,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str
 def values_table(view: View, shown: Sequence[int], *, most: int) -> str:
     """Return the values of the first rows: what is seen where no script runs."""
     rows = [
-        (view.examples[at].id, *(number(result.scores[at].value) for result in view.results.values()))
+        (view.examples[at].id, *(number_text(result.scores[at].value) for result in view.results.values()))
         for at in shown[:most]
     ]
     caption = f"{len(rows)} of {len(view.examples):,} rows"
@@ -95,8 +94,8 @@ def _means(view: View) -> str:
     rows = [
         (
             label,
-            number(result.mean),
-            f"[{number(result.low)}, {number(result.high)}]",
+            number_text(result.mean),
+            f"[{number_text(result.low)}, {number_text(result.high)}]",
             f"{result.n:,}",
             f"{result.n_undefined:,}",
         )
@@ -151,7 +150,7 @@ def _panel(label: str, view: View) -> str:
         for tick in np.linspace(low, high, 5).round(4).tolist()
     )
     rest = f" The {len(found) - SYSTEMS} systems with the lowest means are left out." * (len(found) > SYSTEMS)
-    said = "; ".join(f"{dot.name} {number(dot.mean)}" for dot in shown)
+    said = "; ".join(f"{dot.name} {number_text(dot.mean)}" for dot in shown)
     return (
         f"<figure><figcaption>{escape(label)}</figcaption>"
         f"<svg viewBox='0 0 {WIDTH} {height}' role='img' aria-label='{escape(f'{label}: {said}')}'>"
@@ -162,7 +161,7 @@ def _panel(label: str, view: View) -> str:
 
 def _dot(dot: Dot, y: float, x: Callable[[float], float]) -> str:
     name = dot.name if len(dot.name) <= LABEL else f"{dot.name[: LABEL - 1]}…"
-    said = f"{dot.name}: {number(dot.mean)} [{number(dot.low)}, {number(dot.high)}], n {dot.n}"
+    said = f"{dot.name}: {number_text(dot.mean)} [{number_text(dot.low)}, {number_text(dot.high)}], n {dot.n}"
     text = f"<text class='gm-name' x='{LEFT - 10}' y='{y + 4}'>{escape(name)}</text>"
     if math.isnan(dot.mean):
         return f"<g><title>{escape(said)}</title>{text}</g>"

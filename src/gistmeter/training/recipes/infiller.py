@@ -1,12 +1,9 @@
 """Train a copy infiller to fill blanks in one text of a pair from the other."""
 
-import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from math import log
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 
@@ -19,37 +16,21 @@ from gistmeter.models.fill.copy_infiller import CopyInfiller
 from gistmeter.models.fill.pair_batch import PairBatch, pair_batch
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.vocabulary import Vocabulary
-from gistmeter.text.factors import load_pipeline
 from gistmeter.training.loop import kept, train
 from gistmeter.training.recipe import Recipe
-from gistmeter.training.recipes.blanks import BlankDrawer, CutText, Mix, cut_pairs
-from gistmeter.training.recipes.factors import factor_places
-from gistmeter.training.texts import read_pairs
+from gistmeter.training.recipes.blanks import BlankDrawer, CutText, Mix
+from gistmeter.training.recipes.fill_data import (
+    FillOptions,
+    build_options,
+    frequency_bias,
+    read_cut_pairs,
+    step_queries,
+    swapped,
+    validation_queries,
+)
 
 AT_ONCE = 16
 """Queries per validation batch."""
-
-
-@dataclass(frozen=True, slots=True)
-class FillOptions:
-    """Composition of batches and learning rates.
-
-    Args:
-        contexts: Contexts per batch.
-        group: Queries per context.
-        lengths: Maximum context lengths in tokens; training moves from the first to the last.
-        new_scale: Learning-rate factor of the newly initialized weights.
-        held_out: Number of validation queries, each asked with its own context and with another.
-    """
-
-    contexts: int = 6
-    group: int = 6
-    lengths: tuple[int, ...] = (160, 320, 480)
-    new_scale: float = 4.0
-    held_out: int = 192
-
-
-Options = TypeVar("Options", Mix, FillOptions)
 
 
 class FillTask:
@@ -76,11 +57,8 @@ class FillTask:
     ) -> None:
         self.model, self.drawer, self.options = model, training, options
         self.steps, self.seed = steps, seed
-        rng = random.Random(seed)
-        lengths = [options.lengths[at % len(options.lengths)] for at in range(options.held_out)]
-        self.held_out = [validation.draw(rng, length, 1)[0] for length in sorted(lengths)]
-        factors = (validation.factor(rng, length) for length in sorted(lengths))
-        self.factors = [query for query in factors if query is not None]
+        lengths = sorted(options.lengths[at % len(options.lengths)] for at in range(options.held_out))
+        self.held_out, self.factors = validation_queries(validation, lengths, seed=seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the newly initialized weights, which learn faster, and those from the encoder."""
@@ -96,14 +74,7 @@ class FillTask:
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
-        rng = random.Random(self.seed * 7_919 + step)
-        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
-        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
-        queries = [
-            query
-            for _ in range(self.options.contexts)
-            for query in self.drawer.draw(rng, length, self.options.group)
-        ]
+        queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
         batch = self._batch(queries)
         logits, choices = self.model(batch)
         return -gold_log_probability(logits, choices, batch).mean()
@@ -203,56 +174,7 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     return kept(history["validations"], settings.select)
 
 
-def read_cut_pairs(
-    recipe: Recipe, data: Path, vocabulary: Vocabulary, mix: Mix
-) -> tuple[list[tuple[CutText, CutText]], list[tuple[CutText, CutText]]]:
-    """Read and tokenize the pairs of a recipe; find factors if the mix uses them.
-
-    Returns:
-        Training pairs and held-out pairs.
-    """
-    training, validation = read_pairs(data, recipe.data["sets"])
-    pairs = training + validation
-    texts = list(dict.fromkeys(text for pair in pairs for text in (pair.source, pair.candidate)))
-    tokens = dict(zip(texts, vocabulary.tokenize(texts), strict=True))
-    factors = {}
-    if mix.factors:
-        candidates = list(dict.fromkeys(pair.candidate for pair in pairs))
-        factors = factor_places(candidates, tokens, load_pipeline())
-    return cut_pairs(training, tokens, factors), cut_pairs(validation, tokens, factors)
-
-
 def start_from_frequencies(model: CopyInfiller, pairs: Sequence[tuple[CutText, CutText]]) -> None:
     """Initialize the head's bias with log token frequencies."""
     with torch.no_grad():
         model.head.bias.copy_(frequency_bias(pairs, len(model.table)))
-
-
-def frequency_bias(pairs: Sequence[tuple[CutText, CutText]], vocabulary: int) -> torch.Tensor:
-    """Return smoothed log token frequencies, shifted to a maximum of 0, shape (vocabulary,)."""
-    counts = Counter(token for pair in pairs for text in pair for token in text.ids)
-    total = sum(counts.values()) + vocabulary
-    bias = [log((counts[token] + 1) / total) for token in range(vocabulary)]
-    return torch.tensor(bias) - max(bias)
-
-
-def swapped(queries: Sequence[Query]) -> list[Query]:
-    """Return the queries with exchanged contexts: each gets that of the next query of the same kind."""
-    result = list(queries)
-    for kind in (True, False):
-        same = [at for at, query in enumerate(queries) if query.context_first is kind]
-        for at, other in zip(same, same[1:] + same[:1], strict=True):
-            query = queries[at]
-            result[at] = Query(query.text, query.blanks, queries[other].context, context_first=kind)
-    return result
-
-
-def build_options(cls: type[Options], given: Mapping[str, Any]) -> Options:
-    """Build an options dataclass from a table of a recipe."""
-    unknown = sorted(set(given) - {one.name for one in fields(cls)})
-    if unknown:
-        raise UsageError(f"{cls.__name__} has no option {unknown[0]!r}; remove it from the recipe")
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in given.items()
-    }
-    return cls(**values)

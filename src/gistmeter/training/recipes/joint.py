@@ -1,10 +1,9 @@
-"""Train an encoder with a language-model head to fill blanks, reading both texts of a pair jointly.
+"""Train an encoder with a copy head to fill blanks, reading both texts of a pair jointly.
 
 Source and masked candidate form one sequence, as in ClozE-R. Low-rank updates (LoRA) in all layers and the
 head are trained; the pretrained weights are frozen.
 """
 
-import random
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
@@ -13,29 +12,38 @@ from typing import Any
 import torch
 
 from gistmeter.core.errors import UsageError
-from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted
-from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.load import find_model
-from gistmeter.models.fill.loss import gold_count, gold_loss
-from gistmeter.models.fill.masked_lm import MaskedFiller
+from gistmeter.models.files.adapted import trainee_from
+from gistmeter.models.fill.copy_head import gold_log_probability
+from gistmeter.models.fill.joint_copy import (
+    JointCopyFiller,
+    JointInfiller,
+    new_joint_infiller,
+    save_joint_infiller,
+)
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
-from gistmeter.models.run.types import Model
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
 from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.recipes.blanks import BlankDrawer, Mix
-from gistmeter.training.recipes.infiller import (
+from gistmeter.training.recipes.fill_data import (
     FillOptions,
     build_options,
     frequency_bias,
     read_cut_pairs,
+    step_queries,
     swapped,
+    validation_queries,
 )
+
+VOCABULARY = 0.5
+"""Weight of the loss of the vocabulary alone. Without it, the head copies and never learns the language."""
 
 
 class JointFillTask:
-    """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
+    """Blank filling with queries drawn at every step.
+
+    The loss is the mean −log p of the blanked tokens, plus a share of −log p by the vocabulary alone.
 
     Args:
         filler: Filler whose model is trained.
@@ -48,7 +56,7 @@ class JointFillTask:
 
     def __init__(
         self,
-        filler: MaskedFiller,
+        filler: JointCopyFiller,
         training: BlankDrawer,
         validation: BlankDrawer,
         options: FillOptions,
@@ -59,30 +67,22 @@ class JointFillTask:
         self.filler, self.drawer, self.options = filler, training, options
         self.model: torch.nn.Module = filler.model
         self.steps, self.seed = steps, seed
-        rng = random.Random(seed)
-        longest = options.lengths[-1]
-        self.words = [validation.draw(rng, longest, 1)[0] for _ in range(options.held_out)]
-        drawn = (validation.factor(rng, longest) for _ in range(options.held_out))
-        self.factors = [query for query in drawn if query is not None]
+        lengths = options.lengths[-1:] * options.held_out
+        self.words, self.factors = validation_queries(validation, lengths, seed=seed)
 
     def parameters(self) -> Iterable[Mapping[str, Any]]:
         """Return the head's weights, which start untrained and learn faster, and the low-rank updates."""
-        updates = trainable_weights(self.filler.model.base_model)
-        known = {id(weight) for weight in updates}
-        head = [weight for weight in trainable_weights(self.model) if id(weight) not in known]
-        return [{"params": head, "scale": self.options.new_scale}, {"params": updates}]
+        model = self.filler.model
+        head = {"params": trainable_weights(model.head), "scale": self.options.new_scale}
+        return [head, {"params": trainable_weights(model.encoder)}]
 
     def loss(self, step: int) -> torch.Tensor:
         """Draw the queries of a step and return their loss."""
-        rng = random.Random(self.seed * 7_919 + step)
-        lengths, at = self.options.lengths, step / self.steps * len(self.options.lengths)
-        length = lengths[min(len(lengths) - 1, int(at + rng.random()))]
-        queries = [
-            query
-            for _ in range(self.options.contexts)
-            for query in self.drawer.draw(rng, length, self.options.group)
-        ]
-        return gold_loss(self.filler, queries) / gold_count(self.filler, queries)
+        queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
+        states, memory, batch = self.filler.read(queries)
+        logits, choices = self.filler.point(states, memory, batch)
+        alone = logits.log_softmax(dim=1).gather(1, batch.gold[:, None])[:, 0]
+        return -(gold_log_probability(logits, choices, batch) + VOCABULARY * alone).mean()
 
     def validate(self) -> dict[str, float]:
         """Return metrics of words and factors, with their own context and, as `NAME_other`, with another."""
@@ -124,40 +124,34 @@ def train_joint(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     check_keys(recipe.model, ("base", "rank", "start", "batch"), recipe.name)
     mix: Mix = build_options(Mix, recipe.data.get("mix", {}))
     options: FillOptions = build_options(FillOptions, recipe.model.get("batch", {}))
-    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
-    plan = AdapterPlan("AutoModelForMaskedLM", int(recipe.model.get("rank", 16)))
-    dropout = {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }  # under one epoch: no overfitting
-    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
+    seed = recipe.training.seed
+    found = trainee_from(recipe.model, new_joint_infiller, seed=seed)
+    model, base = found.model, found.base
     runtime = Runtime(backend="torch", progress=False)
-    filler = MaskedFiller(model, tokenizer, identity=base, runtime=runtime)
+    filler = JointCopyFiller(model, found.tokenizer, identity=base, runtime=runtime)
     room = filler.window or 0
     if mix.window + max(options.lengths) + filler.overhead(1) > room:
         raise UsageError(
             f"{recipe.name}: {base} reads {room} tokens; lower data.mix.window or model.batch.lengths"
         )
     learned, held = read_cut_pairs(recipe, data, filler.vocabulary, mix)
-    if "start" in recipe.model:
-        restore_tuned(model, find_model(str(recipe.model["start"])))
-    else:
-        start_head(model, frequency_bias(learned, model.config.vocab_size))
+    if "start" not in recipe.model:
+        start_head(model, frequency_bias(learned, len(model.table)))
     drawers = (BlankDrawer(learned, mix), BlankDrawer(held, mix))
     settings = recipe.training
-    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=settings.seed)
+    task = JointFillTask(filler, *drawers, options, steps=settings.steps, seed=seed)
     history = train(task, settings, output, progress=progress)
-    save_adapted(model, base, plan, output / MODEL)
+    save_joint_infiller(model, base, found.rank, output / MODEL)
     return kept(history["validations"], settings.select)
 
 
-def start_head(model: Model, bias: torch.Tensor) -> None:
-    """Initialize a new language-model head to predict token frequencies, which saves training steps.
+def start_head(model: JointInfiller, bias: torch.Tensor) -> None:
+    """Initialize a new head to predict token frequencies, which saves training steps.
 
     Args:
-        model: Masked language model whose head has a layer norm and a vocabulary bias.
+        model: Untrained infiller.
         bias: Log frequencies, shape (vocabulary,).
     """
     with torch.no_grad():
-        model.lm_head.bias.copy_(bias)
-        model.lm_head.layer_norm.weight.fill_(0.1)  # keeps the untrained logits small next to the bias
+        model.head.bias.copy_(bias)
+        model.head.norm.weight.fill_(0.1)  # keeps the untrained logits small next to the bias

@@ -1,3 +1,5 @@
+"""Test the analyses of GO FIGURE."""
+
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The paper's ablations and scatter plots, over scores made by hand."""
+"""Test the paper's ablations and scatter plots on hand-made scores."""
 
 import math
 

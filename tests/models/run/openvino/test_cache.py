@@ -1,4 +1,4 @@
-"""Conversions for OpenVINO: kept, checked when they are read, made again when something is wrong."""
+"""Test the cache of OpenVINO conversions: reused, verified when read, and rebuilt if damaged."""
 
 import json
 import shutil

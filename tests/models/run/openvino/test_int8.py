@@ -1,4 +1,4 @@
-"""8 bits: what is kept out of them, and what is refused."""
+"""Test int8 quantization: layers left in higher precision, and unsupported settings."""
 
 from pathlib import Path
 

@@ -9,11 +9,11 @@ import torch
 
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
-from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted
-from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.encode.cross_encoder import longest_first
+from gistmeter.models.files.adapted import AdapterPlan, new_adapted, save_adapted, trainee_from
 from gistmeter.models.run.batching import mask, pad
-from gistmeter.models.run.types import Tokenizer
+from gistmeter.models.run.types import Model, Tokenizer
+from gistmeter.models.run.vocabulary import Vocabulary
 from gistmeter.training.batches import LengthBatches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
@@ -143,12 +143,15 @@ def _is_right(probabilities: Sequence[float], allowed: Sequence[int]) -> bool:
 def encode_pairs(pairs: Sequence[Labelled], tokenizer: Tokenizer, data: EntailData) -> list[Encoded]:
     """Tokenize labeled pairs; long premises are reduced to the sentences closest to the hypothesis."""
     texts = [(evidence(p.premise, p.hypothesis, most=data.sentences), p.hypothesis) for p in pairs]
-    backend = tokenizer.backend_tokenizer
-    backend.no_padding()
-    backend.enable_truncation(data.window, strategy="longest_first")
-    ids = [tuple(found.ids) for found in backend.encode_batch(texts)]
-    backend.no_truncation()
-    return [Encoded(row, pair.allowed, pair.set) for row, pair in zip(ids, pairs, strict=True)]
+    vocabulary = Vocabulary(tokenizer)
+    room = data.window - vocabulary.added(2)
+    tokens = iter(vocabulary.tokenize([text for both in texts for text in both]))
+    encoded = []
+    for pair, first, second in zip(pairs, tokens, tokens, strict=True):
+        a, b = longest_first(len(first.ids), len(second.ids), room)
+        ids = vocabulary.join(first.ids[:a], second.ids[:b]).ids
+        encoded.append(Encoded(ids, pair.allowed, pair.set))
+    return encoded
 
 
 def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
@@ -173,21 +176,23 @@ def train_entailment(recipe: Recipe, data: Path, output: Path, *, progress: bool
         name: value for name, value in recipe.data.items() if name not in ("folder", "sets", "synthetic")
     }
     options = options_from(EntailData, given)
-    base, seed = str(recipe.model.get("base", "mpnet")), recipe.training.seed
-    plan = AdapterPlan("AutoModelForSequenceClassification", int(recipe.model.get("rank", 16)), CLASSES)
-    dropout = {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }  # under one epoch: no overfitting
-    model, tokenizer = new_adapted(base, plan, seed=seed, **dropout)
-    if "start" in recipe.model:
-        restore_tuned(model, find_model(str(recipe.model["start"])))
+    seed = recipe.training.seed
+    found = trainee_from(recipe.model, _classifier, seed=seed)
+    tokenizer = found.tokenizer
     training, validation = read_labelled(data, recipe.data["sets"], parts=options.parts, seed=seed)
     if "synthetic" in recipe.data:
         made = read_synthetic(data, recipe.data["synthetic"], parts=options.parts)
         training, validation = training + made[0], validation + made[1]
     encoded = (encode_pairs(training, tokenizer, options), encode_pairs(validation, tokenizer, options))
-    task = EntailTask(model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
+    task = EntailTask(found.model, tokenizer.pad_token_id, *encoded, data=options, seed=seed)
     history = train(task, recipe.training, output, progress=progress)
-    save_adapted(model, base, plan, output / MODEL)
+    save_adapted(found.model, found.base, _plan(found.rank), output / MODEL)
     return kept(history["validations"], recipe.training.select)
+
+
+def _plan(rank: int) -> AdapterPlan:
+    return AdapterPlan("AutoModelForSequenceClassification", rank, CLASSES)
+
+
+def _classifier(base: str, rank: int, *, seed: int, **config: object) -> tuple[Model, Tokenizer]:
+    return new_adapted(base, _plan(rank), seed=seed, **config)

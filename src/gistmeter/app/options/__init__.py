@@ -1,0 +1,1 @@
+"""Options of each command: a frozen dataclass, and the parser that fills it."""

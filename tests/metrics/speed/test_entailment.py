@@ -1,0 +1,68 @@
+"""The entailment score of SPEED: premises, the share of similarity, and the best premise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gistmeter.core.errors import UsageError
+from gistmeter.metrics.speed.entailment import Entailment
+from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.similarity import Block
+from gistmeter.models.encode.cross_encoder import PairScores
+from gistmeter.models.encode.encoder import TextVectors
+
+NLI = {"mode": "cross", "against": "source", "task": "nli"}
+
+
+class Judge:
+    """Says that a premise entails a sentence if it has all of its words, and contradicts it otherwise."""
+
+    identity = "judge"
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
+        values = [1.0 if set(b.split()) <= set(a.split()) else -1.0 for a, b in pairs]
+        counts = np.array([[len(a.split()), len(b.split())] for a, b in pairs])
+        return PairScores(np.array(values), counts, counts)
+
+
+class Bags:
+    """Embeds a sentence as the unit vector of the words of a small vocabulary that it has."""
+
+    identity = "bags"
+
+    def embed(self, sentences: Sequence[str]) -> TextVectors:
+        words = ("rain", "fell", "wind", "blew", "noon", "night", "and")
+        counts = np.array([[word in text.split() for word in words] for text in sentences], dtype=np.float32)
+        norms = np.linalg.norm(counts, axis=1, keepdims=True)
+        return TextVectors(counts / norms, [])
+
+
+def values(similarity: float, candidate: tuple[str, ...], source: tuple[str, ...]) -> list[float]:
+    judge: Any = Judge()
+    retriever: Any = Bags()
+    [found] = Entailment(judge, retriever, similarity).compare([Block(candidate, source)])
+    best: list[float] = found.values.max(axis=1).tolist()
+    return best
+
+
+SOURCE = ("rain fell", "wind blew", "noon", "night")
+
+
+def test_without_similarity_a_value_is_the_best_premises_entailment() -> None:
+    assert values(0.0, ("rain fell", "rain and night"), SOURCE) == [1.0, -1.0]
+    assert values(0.0, ("rain fell noon",), SOURCE) == [1.0], "joined sentences are a premise as well"
+
+
+def test_similarity_has_its_share() -> None:
+    alone = values(1.0, ("rain and night", "wind blew"), SOURCE)
+    assert alone == pytest.approx([1 / np.sqrt(3), 1.0])
+    mixed = values(0.7, ("rain and night", "wind blew"), SOURCE)
+    assert mixed == pytest.approx([0.3 * -1 + 0.7 / np.sqrt(3), 1.0])
+
+
+@pytest.mark.parametrize("similarity", [-0.1, 1.5, float("nan")])
+def test_a_share_outside_0_and_1_is_refused(similarity: float) -> None:
+    with pytest.raises(UsageError, match="from 0 to 1"):
+        SpeedOptions(similarity=similarity)
