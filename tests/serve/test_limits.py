@@ -151,7 +151,6 @@ def test_metrics_load_in_the_background() -> None:
 def test_a_metric_that_cannot_be_loaded_stops_the_service() -> None:
     def load() -> Any:  # noqa: ANN401 - an iterator of pairs
         raise ModelNotFound("no model")
-        yield
 
     stopped = threading.Event()
     service = Service(["m"], load, Limits(), on_failure=stopped.set)
@@ -170,7 +169,7 @@ def test_the_token_guards_everything_that_holds_data() -> None:
             ("GET", "/metrics"),
         ):
             for header in ("", "Bearer", f"Bearer {TOKEN}x", f"Basic {TOKEN}", "Bearer \xff"):
-                headers = {"Authorization": header.encode("latin-1")} if header else {}
+                headers = {b"Authorization": header.encode("latin-1")} if header else {}
                 answer = client.request(method, path, json=ROW, headers=headers)
                 problem(answer, 401, "unauthorized")
                 assert answer.headers["www-authenticate"] == "Bearer"

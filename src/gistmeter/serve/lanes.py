@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 
-START, LEAST, MOST = 32_000, 4_000, 1_000_000  # characters of a batch
+START, LEAST, MOST = 32_000, 8_000, 1_000_000  # characters of a batch
 QUICK, SLOW = 0.4, 1.0  # seconds
 ROWS = 512
 
