@@ -47,8 +47,6 @@ def test_the_unsupported_sentence_is_marked_and_its_evidence_shown(browser: "Bro
         assert page.inner_text(".gm-text .gm-lit").startswith("The council of Aldermoor")
         page.mouse.move(0, 0)
         picture(page, "serve.png")
-        page.emulate_media(color_scheme="dark")
-        picture(page, "serve-dark.png")
 
 
 def picture(page: "Page", name: str) -> None:
