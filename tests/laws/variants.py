@@ -92,7 +92,7 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
 # What an option needs beside it to decide anything.
 BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("maskeval", "spacing"): {"masks_per_pass": 3},
-    ("cloze", "prior"): {"criterion": "soft"},
+    ("cloze", "prior"): {"criterion": "soft", "aggregate": "average"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }

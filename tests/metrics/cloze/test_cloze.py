@@ -500,8 +500,8 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     metric = Cloze(Listed(), tiny(), ClozeOptions(k=2))
     assert re.fullmatch(
         r"cloze\|version=1\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
-        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average\|splitter=[^|]+"
-        r"\|cut=longest-first",
+        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
+        r"\|passage=0\|splitter=[^|]+\|cut=longest-first",
         metric.signature.text,
     )
 
@@ -526,22 +526,38 @@ def test_presets_say_what_is_missing() -> None:
         build("paper", None, Runtime(), {"selections": "noun"})
 
 
-def test_log_is_the_mean_log_probability_and_has_no_lower_bound() -> None:
+def test_geometric_is_the_geometric_mean_and_is_not_set_to_zero() -> None:
     fill = Fill((1, 2), False, (0.9, 0.9), (0.5, 0.0), (1, 9))
-    assert likelihood(fill, "log") == pytest.approx((math.log(0.5) + math.log(1e-9)) / 2)
+    assert likelihood(fill, "geometric") == pytest.approx(math.sqrt(0.5 * 1e-6))
     assert likelihood(fill, "soft") == pytest.approx(0.25)
-    assert trusted(-3.0, 0.1, ClozeOptions(criterion="log")) == -3.0
+    assert trusted(0.2, 0.1, ClozeOptions(criterion="geometric")) == 0.2
+    assert trusted(0.2, 0.1, ClozeOptions(criterion="soft")) == 0.0
+
+
+def test_the_geometric_value_is_the_geometric_mean_of_the_spans(tiny_roberta_lm: Path) -> None:
+    options = {"criterion": "geometric", "aggregate": "geometric"}
+    metric = load("cloze", model=str(tiny_roberta_lm), options=options)
+    [score] = metric.score(
+        [Example("1", "The mayor bought the bridge in March.", "The mayor bought a bridge.")]
+    )
+    spans = [span.value for span in score.spans if span.weight]
+    assert len(spans) > 1
+    assert score.value == pytest.approx(math.prod(spans) ** (1 / len(spans)))
+    assert score.value == score.parts["geometric"] <= score.parts["average"]
 
 
 def test_a_prior_needs_a_criterion_of_probabilities() -> None:
-    with pytest.raises(UsageError, match="prior=subtract needs criterion=soft or log"):
+    with pytest.raises(UsageError, match="prior=subtract needs criterion=soft or geometric"):
         ClozeOptions(prior="subtract")
+    with pytest.raises(UsageError, match="use aggregate=average or min"):
+        ClozeOptions(prior="subtract", criterion="soft", aggregate="geometric")
 
 
-@pytest.mark.parametrize("criterion", ["soft", "log"])
+@pytest.mark.parametrize("criterion", ["soft", "geometric"])
 def test_a_prior_is_what_the_model_says_without_the_document(tiny_roberta_lm: Path, criterion: str) -> None:
     def score(source: str, **options: object) -> Score:
-        metric = load("cloze", model=str(tiny_roberta_lm), options={"criterion": criterion, **options})
+        options = {"criterion": criterion, "aggregate": "average", **options}
+        metric = load("cloze", model=str(tiny_roberta_lm), options=options)
         return metric.score([Example("1", "The mayor bought the bridge in March.", source)])[0]
 
     with_document = score("The mayor bought the old bridge.", confidence=False)

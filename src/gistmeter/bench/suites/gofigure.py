@@ -35,8 +35,8 @@ NOTES = (
     "level. The paper uses GO FIGURE's texts, with at most as many errors.",
     "correlation: Pearson's r of the levels 1, 2, 3 with their mean scores, as in the paper; p has one "
     "degree of freedom. noticed: the share of texts that score lower with one error than without.",
-    "With criterion=soft in the signature, ClozE's value is a probability; the paper uses token F1. Compare "
-    "the decrease, not the absolute value.",
+    "With criterion=geometric in the signature, ClozE's value is a probability; the paper uses token F1. "
+    "Compare the decrease, not the absolute value.",
 )
 # Entity errors, other errors: upper bound, levels 1 to 3, lower bound in hundredths, and the correlation.
 Column = tuple[float, float, float, float, float, float]

@@ -10,8 +10,8 @@ from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.models.fill.protocol import Fill, Filler
 
 Ids = Sequence[int]
-SMALLEST = 1e-9
-"""Lower bound on probabilities, so that logarithms stay finite."""
+SMALLEST = 1e-6
+"""Lower bound of factors in geometric means, so that a single one does not decide the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Verdict:
     """Result for one factor.
 
     Args:
-        value: Score; from 0 to 1 unless `criterion=log` or `prior=subtract`.
+        value: Score; from 0 to 1, or −1 to 1 with `prior=subtract`.
         confidence: Equation 3, from 0 to 1.
         answer: The model's prediction.
         same: Whether the prediction equals the factor, ignoring case.
@@ -57,7 +57,7 @@ def judge(
         match options.criterion:
             case "exact":
                 value = float(same)
-            case "soft" | "log":
+            case "soft" | "geometric":
                 value = likelihood(fill, options.criterion)
                 value -= likelihood(priors[at], options.criterion) if priors else 0.0
             case "bag":
@@ -69,10 +69,18 @@ def judge(
 
 
 def likelihood(fill: Fill, criterion: str) -> float:
-    """Return the mean probability (`soft`) or the mean log-probability (`log`) of a factor's tokens."""
-    if criterion == "soft":
-        return fmean(fill.gold_probabilities)
-    return fmean(math.log(max(probability, SMALLEST)) for probability in fill.gold_probabilities)
+    """Return the mean (`soft`) or the geometric mean of the probabilities of a factor's tokens."""
+    mean = fmean if criterion == "soft" else geometric
+    return mean(fill.gold_probabilities)
+
+
+def geometric(values: Sequence[float]) -> float:
+    """Return the geometric mean of values from 0 to 1; values below 10⁻⁶ count as 10⁻⁶.
+
+    >>> geometric([0.25, 1.0])
+    0.5
+    """
+    return math.exp(fmean(math.log(max(value, SMALLEST)) for value in values))
 
 
 def membership_f1(gold: Ids, predicted: Ids) -> float:
@@ -105,8 +113,7 @@ def confidence(probabilities: Sequence[float]) -> float:
 
 def trusted(value: float, sure: float, options: ClozeOptions) -> float:
     """Return 0 if the score is below β and its confidence is below α (section 3.6), otherwise the score."""
-    applies = options.confidence and options.bounded
-    if applies and value < options.beta and sure < options.alpha:
+    if options.distrusts and value < options.beta and sure < options.alpha:
         return 0.0
     return value
 

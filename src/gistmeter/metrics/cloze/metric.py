@@ -6,15 +6,18 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 from statistics import fmean
 
+from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
-from gistmeter.metrics.cloze.judge import Verdict, judge
+from gistmeter.metrics.cloze.judge import Verdict, geometric, judge
 from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.metrics.cloze.passages import Passages
 from gistmeter.metrics.cloze.prepared import PreparedExample, read
+from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.fill.protocol import Fill, Filler
 from gistmeter.text.factors import Factor, Pipeline
 from gistmeter.text.language import language_flags
@@ -32,19 +35,24 @@ class Cloze:
         filler: Language model that fills the blanks.
         pipeline: spaCy pipeline that finds the factors.
         options: See `ClozeOptions`.
+        retriever: Encoder that selects passages of the document; used if `options.passage` is not 0.
 
     Raises:
         BadModel: If the pipeline lacks the components that `options.selection` requires.
+        UsageError: If `options.passage` is not 0 and there is no retriever.
     """
 
     filler: Filler
     pipeline: Pipeline
     options: ClozeOptions = field(default_factory=ClozeOptions)
+    retriever: Encoder | None = None
 
     name = "cloze"
 
     def __post_init__(self) -> None:
         self.pipeline.require(self.options.selection)
+        if self.options.passage and self.retriever is None:
+            raise UsageError(f"passage={self.options.passage} needs a retriever; give an encoder")
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -58,10 +66,12 @@ class Cloze:
         The filler's identity states whether the model knows the length of a factor (`gold-length`: one mask
         per token).
         """
+        passages = {"retriever": self.retriever.identity} if self.options.passage and self.retriever else {}
         return Signature.of(
             "cloze",
             version=1,
             model=self.filler.identity,
+            **passages,
             pipeline=self.pipeline.identity,
             **options_text(self.options),
             splitter=SPLITTER,
@@ -73,7 +83,9 @@ class Cloze:
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        prepared_examples = read(examples, self.filler, self.pipeline, self.options)
+        own = self.options
+        passages = Passages(self.retriever, own.passage) if own.passage and self.retriever else None
+        prepared_examples = read(examples, self.filler, self.pipeline, own, passages)
         filled = self.filler.fill([query for prepared in prepared_examples for query in prepared.queries])
         asked = [blank for prepared in prepared_examples for blank in prepared.blanks if not blank.problem]
         fills: list[Fill] = [fill for fills in filled for fill in fills]
@@ -106,9 +118,10 @@ class Cloze:
         ordered = tuple(sorted(spans, key=lambda span: (span.start, span.end)))
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
         parts = _parts(scored)
+        if self.options.prior == "subtract":  # scores may be negative
+            del parts["geometric"]
         if not judged:  # without factors, the candidate gets the best possible score
-            best = 0.0 if self.options.criterion == "log" else 1.0
-            parts |= {"average": best, "min": best, "sentences": best}
+            parts |= dict.fromkeys(("average", "geometric", "min", "sentences"), 1.0)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
@@ -126,6 +139,7 @@ def _parts(scored: Judged) -> dict[str, float]:
     sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
     return {
         "average": _mean(values),
+        "geometric": geometric(values) if values else math.nan,
         "min": min(values, default=math.nan),
         "sentences": _mean(sentences),
         **kinds,
@@ -137,8 +151,9 @@ def _parts(scored: Judged) -> dict[str, float]:
 def _partial(verdicts: Sequence[Verdict], options: ClozeOptions) -> tuple[Flag, ...]:
     """Flag scores that depend on predictions whose continuation is unknown."""
     known = sum(verdict.complete for verdict in verdicts)
-    rule = options.confidence and options.bounded
-    sound = options.criterion in ("exact", "log") or (options.criterion == "soft" and not rule)
+    sound = options.criterion in ("exact", "geometric") or (
+        options.criterion == "soft" and not options.distrusts
+    )
     if known == len(verdicts) or sound:
         return ()
     return (Flag("partial_answers", "candidate", known, len(verdicts)),)

@@ -5,7 +5,7 @@ from typing import Literal
 
 from gistmeter.core.errors import UsageError
 
-Criterion = Literal["f1", "bag", "exact", "soft", "log"]
+Criterion = Literal["f1", "bag", "exact", "soft", "geometric"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +19,23 @@ class ClozeOptions:
             entities, plus the noun chunks that overlap none of them; `noun_first` the reverse.
         criterion: Comparison of the prediction with the factor. `f1` is token F1 by set membership, as in the
             authors' code. `bag` is token F1 with counts, as in SQuAD. `exact` is 1 if the texts are equal
-            ignoring case, otherwise 0. `soft` is the mean probability of the factor's tokens. `log` is
-            their mean log-probability, at most 0.
+            ignoring case, otherwise 0. `soft` is the mean probability of the factor's tokens, and
+            `geometric` their geometric mean.
         prior: `subtract` fills each blank again without the document and subtracts that score, so that the
-            score measures the contribution of the document. Requires `criterion=soft` or `criterion=log`.
+            score measures the contribution of the document. Requires `criterion=soft` or `geometric`.
         confidence: Whether a prediction with a score below beta and a confidence below alpha scores 0
-            (section 3.6). Has no effect with `criterion=log` or `prior=subtract`.
+            (section 3.6). Has no effect with `criterion=geometric` or `prior=subtract`.
         alpha: Confidence threshold, from 0 to 1. A differing prediction at or above it is suggested as a
             correction.
         beta: Score threshold, from 0 to 1.
-        aggregate: Value of a candidate: the `average` over its factors (equation 2), or the lowest factor
-            score (`min`).
+        aggregate: Value of a candidate: the `average` over its factors (equation 2), their `geometric` mean,
+            to which low scores matter more, or the lowest factor score (`min`).
+        passage: Maximum number of document tokens in a question: those of the sentences that are most similar
+            to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
 
     Raises:
-        UsageError: If k, alpha or beta is out of range, or `prior=subtract` is combined with a criterion
-            other than `soft` and `log`.
+        UsageError: If k, alpha, beta or passage is out of range, or `prior=subtract` is combined with a
+            criterion other than `soft` and `geometric`, or with `aggregate=geometric`.
     """
 
     k: int = 1
@@ -44,18 +46,23 @@ class ClozeOptions:
     confidence: bool = True
     alpha: float = 0.5
     beta: float = 0.5
-    aggregate: Literal["average", "min"] = "average"
+    aggregate: Literal["average", "geometric", "min"] = "average"
+    passage: int = 0
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UsageError(f"k={self.k}: give at least 1")
-        if self.prior == "subtract" and self.criterion not in ("soft", "log"):
-            raise UsageError(f"prior=subtract needs criterion=soft or log, not {self.criterion}")
+        if self.passage < 0:
+            raise UsageError(f"passage={self.passage}: give at least 0")
+        if self.prior == "subtract" and self.criterion not in ("soft", "geometric"):
+            raise UsageError(f"prior=subtract needs criterion=soft or geometric, not {self.criterion}")
+        if self.prior == "subtract" and self.aggregate == "geometric":
+            raise UsageError("prior=subtract gives negative scores; use aggregate=average or min")
         for name in ("alpha", "beta"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name}={getattr(self, name)}: give a number from 0 to 1")
 
     @property
-    def bounded(self) -> bool:
-        """Whether factor scores lie between 0 and 1."""
-        return self.criterion != "log" and self.prior == "none"
+    def distrusts(self) -> bool:
+        """Whether the rule of `confidence` applies."""
+        return self.confidence and self.criterion != "geometric" and self.prior == "none"

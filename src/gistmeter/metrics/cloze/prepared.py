@@ -7,6 +7,7 @@ from gistmeter.core.example import Example
 from gistmeter.core.score import Flag
 from gistmeter.metrics.cloze.chunks import cut_chunks
 from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.metrics.cloze.passages import Document, Passages
 from gistmeter.metrics.cloze.questions import Blank, Question, ask
 from gistmeter.models.fill.protocol import Filler, Query
 from gistmeter.text.factors import MarkedText, Pipeline, find_factors
@@ -41,14 +42,14 @@ class PreparedExample:
     @property
     def flags(self) -> tuple[Flag, ...]:
         """Flag missing factors and truncated texts; the source counts by its most truncated question."""
-        read = min((question.kept[0] for question in self._questions()), default=self.document)
+        lost = max((question.lost for question in self._questions()), default=0)
         total = sum(length for length, _ in self.chunks)
         kept = sum(min((q.kept[1] for q in questions), default=length) for length, questions in self.chunks)
         cut = []
         if kept < total:
             cut.append(Flag("truncated", "candidate", kept, total))
-        if read < self.document:
-            cut.append(Flag("truncated", "source", read, self.document))
+        if lost:
+            cut.append(Flag("truncated", "source", self.document - lost, self.document))
         bare = [] if self.marked.factors else [Flag("no_factors", "candidate")]
         return (*bare, *cut)
 
@@ -57,7 +58,11 @@ class PreparedExample:
 
 
 def read(
-    examples: Sequence[Example], filler: Filler, pipeline: Pipeline, options: ClozeOptions
+    examples: Sequence[Example],
+    filler: Filler,
+    pipeline: Pipeline,
+    options: ClozeOptions,
+    passages: Passages | None = None,
 ) -> list[PreparedExample]:
     """Find the factors of the candidates and build the questions; each distinct text is processed once.
 
@@ -66,6 +71,7 @@ def read(
         filler: Model that defines tokens, window, and input format.
         pipeline: spaCy pipeline that finds factors.
         options: `selection`, `level` and `k` are used.
+        passages: Selects what a question reads of the document; None for its beginning.
     """
     candidates = list(dict.fromkeys(example.candidate for example in examples))
     marked = dict(zip(candidates, find_factors(candidates, pipeline, options.selection), strict=True))
@@ -73,17 +79,27 @@ def read(
     sources = {text: pipeline.rejoin(text).text for text in dict.fromkeys(map(_source, examples))}
     texts = [*sources.values(), *(chunk.text for own in chunks.values() for chunk in own)]
     tokens = dict(zip(texts, filler.tokenize(texts), strict=True))
-    prepared_examples = []
-    for example in examples:
-        document = tokens[sources[_source(example)]]
-        asked = tuple(
-            (len(tokens[chunk.text].ids), tuple(ask(chunk, tokens[chunk.text], document, filler, options)))
-            for chunk in chunks[example.candidate]
+    documents = {text: Document(joined, tokens[joined]) for text, joined in sources.items()}
+    pairs = dict.fromkeys((c.text, _source(e)) for e in examples for c in chunks[e.candidate])
+    read = {pair: documents[pair[1]].tokens.ids for pair in pairs}
+    if passages:
+        asked = [(text, documents[source]) for text, source in pairs]
+        read = dict(zip(pairs, passages.select(asked), strict=True))
+    return [
+        PreparedExample(
+            example.id,
+            marked[example.candidate],
+            len(documents[_source(example)].tokens.ids),
+            tuple(
+                (
+                    len(tokens[c.text].ids),
+                    tuple(ask(c, tokens[c.text], read[c.text, _source(example)], filler, options)),
+                )
+                for c in chunks[example.candidate]
+            ),
         )
-        prepared_examples.append(
-            PreparedExample(example.id, marked[example.candidate], len(document.ids), asked)
-        )
-    return prepared_examples
+        for example in examples
+    ]
 
 
 def _source(example: Example) -> str:

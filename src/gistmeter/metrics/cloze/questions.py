@@ -10,6 +10,7 @@ from gistmeter.models.fill.protocol import Filler, Query
 from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.factors import Factor, group_factors
 
+Ids = tuple[int, ...]
 CUT_OFF = "not scored: cut off by the model's window"
 DROPPED = "not scored: the model's tokenizer finds no token in it"
 SHARED = "not scored: its tokens belong to the factor before it"
@@ -39,17 +40,17 @@ class Question:
     Args:
         query: Input of the model; None if no factor of the group can be blanked.
         blanks: One blank per factor of the group.
-        kept: Number of tokens kept of the document, and of the text.
+        kept: Number of tokens kept of the document or its passage, and of the text.
+        lost: Number of tokens of the document or its passage that are cut off.
     """
 
     query: Query | None
     blanks: tuple[Blank, ...]
     kept: tuple[int, int]
+    lost: int = 0
 
 
-def ask(
-    chunk: Chunk, text: Tokens, document: Tokens, filler: Filler, options: ClozeOptions
-) -> list[Question]:
+def ask(chunk: Chunk, text: Tokens, document: Ids, filler: Filler, options: ClozeOptions) -> list[Question]:
     """Build one question for each of the ⌈N/k⌉ groups of a chunk's factors (section 3.4)."""
     places = dict(zip(chunk.factors, factor_tokens(chunk, text), strict=True))
     groups = group_factors(chunk.factors, options.k, options.level)
@@ -57,7 +58,7 @@ def ask(
 
 
 def ask_once(
-    group: Sequence[Factor], places: Sequence[Place], text: Tokens, document: Tokens, filler: Filler
+    group: Sequence[Factor], places: Sequence[Place], text: Tokens, document: Ids, filler: Filler
 ) -> Question:
     """Build the question that blanks out a group of factors.
 
@@ -65,10 +66,11 @@ def ask_once(
         group: Factors in text order.
         places: Token range of each factor.
         text: Tokens of the text that contains the factors.
-        document: Tokens of the document.
+        document: Tokens of the document or of a passage from it.
         filler: Model whose window limits the query.
     """
-    kept = fit(len(document.ids), len(text.ids), len(group), filler)
+    kept = fit(len(document), len(text.ids), len(group), filler)
+    lost = len(document) - kept[0]
     blanks, taken = [], 0
     asked: list[Place] = []
     for factor, place in zip(group, places, strict=True):
@@ -85,6 +87,6 @@ def ask_once(
             asked.append((start, end))
             taken = end
     if not asked:
-        return Question(None, tuple(blanks), kept)
-    query = Query(text.ids[: kept[1]], tuple(asked), document.ids[: kept[0]])
-    return Question(query, tuple(blanks), kept)
+        return Question(None, tuple(blanks), kept, lost)
+    query = Query(text.ids[: kept[1]], tuple(asked), document[: kept[0]])
+    return Question(query, tuple(blanks), kept, lost)

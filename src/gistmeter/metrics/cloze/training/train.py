@@ -63,6 +63,6 @@ def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection) -> D
         text, document = filler.tokenize([chosen.text, pipeline.rejoin(pair.source).text])
         places = factor_tokens(chosen, text)
         group = [chosen.factors[at] for at in numbers]
-        return ask_once(group, [places[at] for at in numbers], text, document, filler).query
+        return ask_once(group, [places[at] for at in numbers], text, document.ids, filler).query
 
     return draw

@@ -1,0 +1,76 @@
+"""Select the sentences of the document that a question can be answered from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.run.tokens import Tokens
+from gistmeter.text.sentences import split_sentences
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A source text.
+
+    Args:
+        text: Words separated by single spaces.
+        tokens: Its tokens.
+    """
+
+    text: str
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """Selects the document sentences that are most similar to a text.
+
+    Args:
+        retriever: Encoder whose cosine similarity ranks the sentences.
+        most: Maximum number of tokens of a passage. The most similar sentence is used in any case; it is
+            truncated if it is longer.
+    """
+
+    retriever: Encoder
+    most: int
+
+    def select(self, pairs: Sequence[tuple[str, Document]]) -> list[Ids]:
+        """Return the passage of each (text, document) pair: sentences in the order of the document."""
+        sentences = {document.text: _sentences(document) for _, document in pairs}
+        texts = [text for text, _ in pairs]
+        unique = list(dict.fromkeys([*texts, *(s for own in sentences.values() for s, _ in own)]))
+        vectors = dict(zip(unique, self.retriever.embed(unique).vectors, strict=True)) if unique else {}
+        passages = []
+        for text, document in pairs:
+            own = sentences[document.text]
+            cosines = np.array([vectors[text] @ vectors[sentence] for sentence, _ in own], dtype=np.float32)
+            passages.append(_fill([ids for _, ids in own], cosines, self.most))
+        return passages
+
+
+def _sentences(document: Document) -> list[tuple[str, Ids]]:
+    """Return each sentence and its tokens; a token belongs to the sentence in which it starts."""
+    text, tokens = document.text, document.tokens
+    cuts = split_sentences(text) if tokens.ids else []
+    first = np.searchsorted(tokens.offsets.reshape(-1, 2)[:, 0], [start for start, _ in cuts]).tolist()
+    bounds = [0, *first[1:], len(tokens.ids)]
+    return [
+        (text[a:b], tokens.ids[low:high]) for (a, b), (low, high) in zip(cuts, pairwise(bounds), strict=False)
+    ]
+
+
+def _fill(sentences: Sequence[Ids], cosines: NDArray[np.float32], most: int) -> Ids:
+    """Add sentences, the most similar first, as long as they fit; ties in the order of the text."""
+    chosen: list[int] = []
+    room = most
+    for at in np.argsort(-cosines, kind="stable").tolist():
+        if not chosen or len(sentences[at]) <= room:
+            chosen.append(at)
+            room -= len(sentences[at])
+    return tuple(token for at in sorted(chosen) for token in sentences[at])[: max(most, 1)]
