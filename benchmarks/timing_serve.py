@@ -239,10 +239,9 @@ def main() -> int:
     again = [sys.executable, __file__, "--one-call", "--metric", arguments.metric]
     again += ["--rows", str(arguments.rows)]
     found = json.loads(subprocess.run(again, stdout=subprocess.PIPE, check=True).stdout)
-    alone = arguments.rows / found["seconds"]
-    print(
-        f"one call\n  rows                {arguments.rows:,} in {found['seconds']:.1f} s: {alone:.1f} rows/s"
-    )
+    count, seconds, processor = arguments.rows, found["seconds"], found["processor"]
+    alone = Alone(count / seconds, count / processor)
+    print(f"one call\n  rows                {count:,} in {seconds:.1f} s: {count / seconds:.1f} rows/s")
     return 1 if asyncio.run(measure(arguments, found["values"], alone)) else 0
 
 
