@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gistmeter.core.example import Example
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
-from gistmeter.serve.lanes import LEAST, MOST, ROWS, START, Lane, Unit
+from gistmeter.serve.lanes import LEAST, MOST, ROWS, Lane, Unit
 
 
 def units(request: str, lengths: list[int]) -> list[Unit]:
@@ -21,7 +21,7 @@ def units(request: str, lengths: list[int]) -> list[Unit]:
 
 
 @given(
-    st.lists(st.lists(st.integers(0, 2 * START), max_size=8), max_size=6),
+    st.lists(st.lists(st.integers(0, 2 * LEAST), max_size=8), max_size=6),
     st.sets(st.integers(0, 5)),
 )
 def test_each_unit_is_taken_once_in_the_order_of_its_request(
@@ -78,13 +78,13 @@ def test_dropped_units_are_cancelled() -> None:
 def test_batches_follow_the_speed_of_the_metric() -> None:
     async def run() -> None:
         lane = Lane()
-        small, full = units("r", [1, START])
+        small, full = units("r", [1, LEAST])
         lane.adapt([small], 0.01)
-        assert lane.budget == START, "a small batch tells nothing of a large one"
+        assert lane.budget == LEAST, "a small batch tells nothing of a large one"
         lane.adapt([full], 0.01)
-        assert lane.budget == 2 * START
+        assert lane.budget == 2 * LEAST
         lane.adapt([full], 0.7)
-        assert lane.budget == 2 * START
+        assert lane.budget == 2 * LEAST
         for _ in range(20):
             lane.adapt([full], 5.0)
         assert lane.budget == LEAST

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
+from gistmeter.engine.local import SHARE
 
-START, LEAST, MOST = 32_000, 8_000, 1_000_000  # characters of a batch
+LEAST, MOST = SHARE, 1_000_000  # characters of a batch; smaller ones would leave the models' batches unfilled
 QUICK, SLOW = 0.4, 1.0  # seconds
 ROWS = 512
 
@@ -29,12 +30,12 @@ class Lane:
     """The units that wait for one metric.
 
     A batch takes one unit of each request in turn, so that a small request does not wait for a large one.
-    The size of the batches follows the speed of the metric: a batch takes about a second at most, which
-    bounds how long a new request waits, and how long a cancelled one is still computed.
+    The size of the batches follows the speed of the metric, so that a batch takes about a second: this bounds
+    how long a new request waits, and how long a cancelled one is still computed.
     """
 
     def __init__(self) -> None:
-        self.budget = START
+        self.budget = LEAST
         self.waiting = 0
         self.characters = 0
         self._requests: dict[object, deque[Unit]] = {}
