@@ -47,9 +47,11 @@ def roberta_tokens(unknown: str) -> dict[str, str]:
 
 def as_roberta(tokenizer: Tokenizer, unknown: str) -> PreTrainedTokenizerFast:
     """Give a tokenizer RoBERTa's input format and special tokens."""
-    ends = [(token, tokenizer.token_to_id(token)) for token in ("</s>", "<s>")]
-    tokenizer.post_processor = processors.RobertaProcessing(*ends, add_prefix_space=False)
     tokens = roberta_tokens(unknown)
+    ids = {token: at for at, token in enumerate(tokens.values())}
+    tokenizer.post_processor = processors.RobertaProcessing(
+        ("</s>", ids["</s>"]), ("<s>", ids["<s>"]), add_prefix_space=False
+    )
     return Fast(tokenizer_object=tokenizer, cls_token="<s>", sep_token="</s>", **tokens)
 
 

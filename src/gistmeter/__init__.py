@@ -183,8 +183,9 @@ def benchmark(
 
     >>> texts = ["Rain.", "Rain fell.", "Rain fell today."]
     >>> rows = [{"candidate": t, "source": "Rain fell today.", "scores": {"fluency": len(t)}} for t in texts]
-    >>> [round(row["pearson"], 2) for row in benchmark("length_ratio", rows) if row["part"] == "value"]
-    [1.0]
+    >>> found = benchmark("length_ratio", rows)
+    >>> round(next(row["pearson"] for row in found if row["part"] == "value"), 2)
+    1.0
     """
     from gistmeter.bench.run import benchmark as correlate
     from gistmeter.report.correlations import Correlations

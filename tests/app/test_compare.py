@@ -10,6 +10,7 @@ import pytest
 import gistmeter as gm
 from gistmeter.app.cli import main
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.report.cells import wrapped
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "careful.jsonl"
 
@@ -218,3 +219,16 @@ def test_python_takes_reports_by_name() -> None:
         gm.compare(one, by="length")
     with pytest.raises(UsageError, match="give a report"):
         gm.compare(3)  # type: ignore[arg-type]
+
+
+def test_long_names_of_systems_are_whole_in_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = [f"organisation/summarizer-large-tuned-on-many-documents-v{at}" for at in (1, 2)]
+    rows = [row(str(at), at / 20, system=name, doc_id=str(at)) for name in names for at in range(12)]
+    path = write(tmp_path / "scores.jsonl", rows)
+    for format in ("text", "markdown", "latex", "html"):
+        assert main(["compare", path, "--format", format, "--quiet"]) == 0
+        table = capsys.readouterr().out.partition("rank: ")[0]
+        parts = [part for name in names for part in wrapped(name).split("\n")] if format == "text" else names
+        assert all(part in table for part in parts) and "…" not in table

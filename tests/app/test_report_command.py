@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gistmeter.app.cli import main
-from gistmeter.report.html.data import unpacked
+from tests.unpacked import unpacked
 
 ROWS = [
     {

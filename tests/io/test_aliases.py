@@ -2,6 +2,7 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ RECORD = {"summary": "Rain fell.", "article": "Rain fell all day.", "target": "I
 EXAMPLE = Example("1", "Rain fell.", "Rain fell all day.", ("It rained.",))
 
 
-def write(folder: Path, name: str, *records: dict[str, object]) -> Path:
+def write(folder: Path, name: str, *records: Mapping[str, object]) -> Path:
     path = folder / name
     if name.endswith(".parquet"):
         pa = pytest.importorskip("pyarrow")
@@ -64,6 +65,12 @@ def test_python_reads_the_same_columns_as_the_shell(
     assert json.loads(printed.out)["value"] == report.scores[0].value
     assert caplog.messages and all(message in printed.err for message in caplog.messages)
     assert table_from([RECORD]).rows == list(read_rows(path))
+
+
+def test_a_file_that_is_read_twice_is_noted_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, "rows.jsonl", RECORD, RECORD)
+    assert main(["score", "novelty", "-i", str(path), "--shard", "1/2"]) == 0
+    assert capsys.readouterr().err.count("from the column 'summary'") == 1
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet"])

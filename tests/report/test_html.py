@@ -18,9 +18,10 @@ from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.face import view_of
 from gistmeter.report.html import page as builder
-from gistmeter.report.html.data import View, unpacked
+from gistmeter.report.html.data import View
 from gistmeter.report.html.page import fragment, page
 from gistmeter.report.report import Report
+from tests.unpacked import unpacked
 
 HOSTILE = (
     "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&<!--</textarea>\u202e\x1b[31m\u2028"
@@ -192,6 +193,15 @@ def test_the_overview_shows_systems_best_first_and_correlations() -> None:
     assert "aria-label='m: b 0.700; a 0.300'" in text
     assert "<td>-1.00 (4)</td>" in text
     assert "m|version=1|kind=k" in text
+
+
+def test_long_names_of_systems_are_shown_whole() -> None:
+    names = ["facebook/bart-large-cnn-tuned-on-xsum", "facebook/bart-large-cnn-tuned-on-samsum", "x" * 5000]
+    examples = [Example(str(at), "x", system=name) for at, name in enumerate(names)]
+    scores = [Score(str(at), at / 10) for at in range(len(names))]
+    text = page(Report.of({"m": (Signature.of("m", version=1), scores)}, examples).view)
+    assert all(f">{name}</text>" in text for name in names[:2])
+    assert f">{'x' * 59}…</text>" in text
 
 
 def test_write_html_writes_the_page(tmp_path: Path) -> None:

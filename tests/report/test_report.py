@@ -118,7 +118,7 @@ def records(kind: Kind) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
-def test_a_frame_has_a_row_a_score(kind: str) -> None:
+def test_a_frame_has_a_row_a_score(kind: Kind) -> None:
     first, second, undefined, *_, last = records(kind)
     assert first == {
         "id": "1",

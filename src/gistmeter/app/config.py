@@ -5,7 +5,6 @@ scored and shown; files to read and write are always named on the command line.
 """
 
 import argparse
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -91,6 +90,8 @@ def _toml(name: str) -> Table | None:
     path = Path(name)
     if not path.is_file():
         return None
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:  # also of text that is not UTF-8

@@ -11,12 +11,19 @@ LOG = logging.getLogger("gistmeter")
 
 
 class _Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: set[str] = set()
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a message on a line of its own, without escapes; ignore a closed or full standard error."""
+        """Print a message on its own line, without escapes, once; ignore a closed or full standard error."""
         from tqdm import tqdm
 
-        with tqdm.external_write_mode(file=sys.stderr):  # clears a progress bar, then draws it again
-            say(self.format(record))
+        text = self.format(record)
+        if text not in self._shown:
+            self._shown.add(text)
+            with tqdm.external_write_mode(file=sys.stderr):  # clears a progress bar, then draws it again
+                say(text)
 
 
 @contextmanager

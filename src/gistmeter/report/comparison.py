@@ -11,11 +11,11 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.score_row import json_line
 from gistmeter.report.comparison_table import Style, comparison_text
 from gistmeter.report.dots import dots_png
+from gistmeter.report.formats import Format
 from gistmeter.report.frame import Columns, Frame, Kind, frame_of
 from gistmeter.report.sentences import sentences, warnings_of
 
 Figures = Mapping[str, Any]
-Format = Literal["text", "markdown", "latex", "json", "html"]
 TEXTS = ("metric", "a", "b", "system", "signature")
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from gistmeter.app.cli import main
 from gistmeter.bench.suites.figures import draw
+from gistmeter.bench.suites.names import SUITE_NAMES
 from gistmeter.bench.suites.registry import SUITES
-from gistmeter.bench.suites.render import SUITE_NAMES, document, markdown, page, to_json
+from gistmeter.bench.suites.render import document, markdown, page, to_json
 from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Data, Figure, Line, Result, Series, Table
 from tests.bench.suites.test_suites import FACTS, rows_of

@@ -5,7 +5,7 @@ from typing import get_args
 
 from gistmeter.app.options.common import add_output
 from gistmeter.app.options.parsing import Commands, not_negative
-from gistmeter.report.comparison import Format
+from gistmeter.report.formats import Format
 
 
 @dataclass(frozen=True, kw_only=True)

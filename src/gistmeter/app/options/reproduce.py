@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from gistmeter.app.options.common import CacheOptions, RunningOptions, add_cache, add_running
 from gistmeter.app.options.parsing import Commands, add_command
-from gistmeter.bench.suites.render import SUITE_NAMES
+from gistmeter.bench.suites.names import SUITE_NAMES
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from gistmeter.bench.suites.names import SUITE_NAMES
 from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Result
 from gistmeter.core.levels import ALIASES
@@ -36,7 +37,6 @@ from the JSON files.
 development rows, a subset of the paper's rows, so read a difference together with the interval. A line
 without a result gives the reason in its note. Times depend on the machine and its load.
 """
-SUITE_NAMES = ("summeval", "factual", "gofigure", "simplification", "linguistic", "selective", "k", "pos")
 
 
 def document(suite: Suite, result: Result, facts: Mapping[str, object], drawn: Collection[str]) -> Document:

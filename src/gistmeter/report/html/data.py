@@ -76,12 +76,6 @@ def packed(data: Json) -> str:
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()
 
 
-def unpacked(text: str) -> Json:
-    """Return what `packed` was given."""
-    found: Json = json.loads(gzip.decompress(base64.b64decode(text)))
-    return found
-
-
 def _row(view: View, at: int, texts: dict[str, int]) -> Json:
     example = view.examples[at]
     finder = Evidence(example)

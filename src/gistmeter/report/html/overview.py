@@ -1,7 +1,7 @@
 """The top of the page, drawn without scripts: means, systems with intervals, distributions, correlations."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -12,12 +12,15 @@ from gistmeter.core.correlation import pearson
 from gistmeter.core.result import MetricResult
 from gistmeter.report.cells import UNDEFINED, number_text
 from gistmeter.report.html.data import View, judged_dimensions, system_names
+from gistmeter.report.plain import plain
 
 PANELS = 12  # metrics that are drawn
 SYSTEMS = 24  # of a panel
-WIDTH, LEFT, RIGHT, LINE, BARS = 420, 116, 16, 20, 44  # of a panel, in pixels
+PLOT, LEFT, RIGHT, LINE, BARS = 288, 116, 16, 20, 44  # of a panel, in pixels
 BINS = 24
-LABEL = 16  # characters of a system's name
+LABEL = 16  # characters of a system's name that fit to the left of a plot
+LONGEST = 60  # characters of a name; a longer one is truncated
+CHARACTER = 7  # pixels
 
 
 class Dot(NamedTuple):
@@ -28,6 +31,23 @@ class Dot(NamedTuple):
     low: float
     high: float
     n: int
+
+
+class Axis(NamedTuple):
+    """The horizontal axis of a panel: where the plot begins, in pixels, and the values at its ends."""
+
+    left: int
+    low: float
+    high: float
+
+    @property
+    def width(self) -> int:
+        """The width of the panel."""
+        return self.left + PLOT + RIGHT
+
+    def x(self, value: float) -> float:
+        """Return the position of a value."""
+        return round(self.left + (value - self.low) / (self.high - self.low) * PLOT, 1)
 
 
 def overview(view: View) -> str:
@@ -134,51 +154,47 @@ def _panel(label: str, view: View) -> str:
     values = np.array([score.value for score in result.scores if math.isfinite(score.value)])
     if not len(values):
         return f"<figure><figcaption>{escape(label)}</figcaption><p>No row has a value.</p></figure>"
-    low, high = _domain(values)
     found = dots(result, view)
     shown = found[:SYSTEMS]
     height = LINE * len(shown) + BARS + 34
-
-    def x(value: float) -> float:
-        return round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
-
-    lines = "".join(_dot(dot, LINE * (at + 0.5) + 4, x) for at, dot in enumerate(shown))
-    bars = _bars(values, (low, high), height - 22)
+    longest = min(LONGEST, max(len(dot.name) for dot in shown))
+    axis = Axis(LEFT + CHARACTER * max(0, longest - LABEL), *_domain(values))
+    lines = "".join(_dot(dot, LINE * (at + 0.5) + 4, axis) for at, dot in enumerate(shown))
+    bars = _bars(values, axis, height - 22)
     ticks = "".join(
-        f"<line class='gm-grid' x1='{x(tick)}' x2='{x(tick)}' y1='0' y2='{height - 22}'/>"
-        f"<text class='gm-tick' x='{x(tick)}' y='{height - 6}'>{tick:.3g}</text>"
-        for tick in np.linspace(low, high, 5).round(4).tolist()
+        f"<line class='gm-grid' x1='{axis.x(tick)}' x2='{axis.x(tick)}' y1='0' y2='{height - 22}'/>"
+        f"<text class='gm-tick' x='{axis.x(tick)}' y='{height - 6}'>{tick:.3g}</text>"
+        for tick in np.linspace(axis.low, axis.high, 5).round(4).tolist()
     )
-    rest = f" The {len(found) - SYSTEMS} systems with the lowest means are left out." * (len(found) > SYSTEMS)
+    left_out = len(found) - len(shown)
+    rest = f" The {left_out} systems with the lowest means are left out." if left_out else ""
     said = "; ".join(f"{dot.name} {number_text(dot.mean)}" for dot in shown)
     return (
         f"<figure><figcaption>{escape(label)}</figcaption>"
-        f"<svg viewBox='0 0 {WIDTH} {height}' role='img' aria-label='{escape(f'{label}: {said}')}'>"
+        f"<svg viewBox='0 0 {axis.width} {height}' role='img' aria-label='{escape(f'{label}: {said}')}'>"
         f"{ticks}{lines}{bars}</svg><p class='gm-small'>Dot: mean with 95 % interval. Bars: number of rows."
         f"{rest}</p></figure>"
     )
 
 
-def _dot(dot: Dot, y: float, x: Callable[[float], float]) -> str:
-    name = dot.name if len(dot.name) <= LABEL else f"{dot.name[: LABEL - 1]}…"
+def _dot(dot: Dot, y: float, axis: Axis) -> str:
     said = f"{dot.name}: {number_text(dot.mean)} [{number_text(dot.low)}, {number_text(dot.high)}], n {dot.n}"
-    text = f"<text class='gm-name' x='{LEFT - 10}' y='{y + 4}'>{escape(name)}</text>"
+    text = f"<text class='gm-name' x='{axis.left - 10}' y='{y + 4}'>{escape(plain(dot.name, LONGEST))}</text>"
     if math.isnan(dot.mean):
         return f"<g><title>{escape(said)}</title>{text}</g>"
     known = not math.isnan(dot.low)
-    interval = (
-        f"<line class='gm-interval' x1='{x(dot.low)}' x2='{x(dot.high)}' y1='{y}' y2='{y}'/>" if known else ""
-    )
-    circle = f"<circle class='gm-dot' cx='{x(dot.mean)}' cy='{y}' r='5'/>"
+    ends = f"x1='{axis.x(dot.low)}' x2='{axis.x(dot.high)}'" if known else ""
+    interval = f"<line class='gm-interval' {ends} y1='{y}' y2='{y}'/>" if known else ""
+    circle = f"<circle class='gm-dot' cx='{axis.x(dot.mean)}' cy='{y}' r='5'/>"
     return f"<g><title>{escape(said)}</title>{text}{interval}{circle}</g>"
 
 
-def _bars(values: NDArray[np.float64], ends: tuple[float, float], bottom: int) -> str:
-    counts, _ = np.histogram(values, bins=BINS, range=ends)
-    step = (WIDTH - LEFT - RIGHT) / BINS
+def _bars(values: NDArray[np.float64], axis: Axis, bottom: int) -> str:
+    counts, _ = np.histogram(values, bins=BINS, range=(axis.low, axis.high))
+    step = PLOT / BINS
     most = max(int(counts.max()), 1)
-    return f"<text class='gm-name' x='{LEFT - 10}' y='{bottom - 4}'>rows</text>" + "".join(
-        f"<rect class='gm-bar' x='{LEFT + at * step + 0.5:.1f}' y='{bottom - BARS * count / most:.1f}'"
+    return f"<text class='gm-name' x='{axis.left - 10}' y='{bottom - 4}'>rows</text>" + "".join(
+        f"<rect class='gm-bar' x='{axis.left + at * step + 0.5:.1f}' y='{bottom - BARS * count / most:.1f}'"
         f" width='{step - 1:.1f}' height='{BARS * count / most:.1f}'><title>{count} rows</title></rect>"
         for at, count in enumerate(counts.tolist())
         if count

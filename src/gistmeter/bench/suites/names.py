@@ -1,0 +1,3 @@
+"""Names of the suites, which help texts list without loading the suites."""
+
+SUITE_NAMES = ("summeval", "factual", "gofigure", "simplification", "linguistic", "selective", "k", "pos")
