@@ -4,7 +4,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 SOURCES := pyproject.toml constraints.txt
 MKDOCS ?= $(BIN)/mkdocs
 
-.PHONY: demo test nightly coverage test-lowest docs weights resolve clean
+.PHONY: demo test axe nightly coverage test-lowest docs weights resolve clean
 
 demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
@@ -16,6 +16,11 @@ test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	OMP_NUM_THREADS=1 $(BIN)/pytest --numprocesses logical --maxprocesses 4 --dist worksteal
+
+axe: build/axe/installed  ## fetch axe-core, with which tests check the accessibility of pages
+build/axe/installed:
+	npm install --silent --no-audit --no-fund --prefix build/axe axe-core@4.14.1
+	touch $@
 
 SEED ?= $(shell date +%s)
 nightly: .venv/installed-dev  ## every test with fresh examples, the long ones too; repeat a night with SEED=N

@@ -5,7 +5,7 @@ the entry point group `gistmeter.metrics`.
 """
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
@@ -56,6 +56,8 @@ WITH_DIMENSION = ("maskeval", "sumqe")
 """Metrics with an option `dimension` for the quality to score."""
 ALL = "all"
 Options = Mapping[str, object]
+Parsed = Mapping[str, tuple[str, dict[str, str]]]
+"""The name and the options of each metric, by its spec."""
 Figures = dict[str, float]
 
 
@@ -166,19 +168,46 @@ def load_all(
         ModelError: If a model that is requested by name cannot be found or loaded.
     """
     asked = list(specs)
+    metrics = dict(load_each(asked, parse_all(asked, dimension=dimension), **chosen))
+    return {label: metrics[label] for label in _usable(metrics, asked, absent)}
+
+
+def parse_all(specs: Iterable[str], *, dimension: str | None = None) -> Parsed:
+    """Return the name and the options of each metric that `load_all` builds, and build none.
+
+    Raises:
+        UsageError: If a name does not exist, or no metric takes the dimension.
+    """
+    asked = list(specs)
     # Parsed before any model is loaded, so that a misspelled name is reported at once.
     every = {name: parse_spec(name) for name in names() if ALL in asked}
     parsed = every | {spec: parse_spec(spec) for spec in asked if spec != ALL}
     _ask_for(dimension, parsed)
-    metrics: dict[str, Metric] = {}
+    return parsed
+
+
+def load_each(
+    asked: Collection[str], parsed: Parsed, **chosen: Unpack[Chosen]
+) -> Iterator[tuple[str, Metric]]:
+    """Yield the metrics of `load_all` one by one, each when it is built.
+
+    Args:
+        asked: The specs as given; the model of a metric in it must be available.
+        parsed: From `parse_all`.
+        **chosen: As for `load_all`.
+
+    Raises:
+        ModelError: If a model that is requested by name cannot be found or loaded.
+    """
     for label, (name, options) in parsed.items():
         try:
-            metrics[label] = build(name, options=options, **chosen)
+            metric = build(name, options=options, **chosen)
         except ModelError as error:
             if label in asked:
                 raise
             LOG.info("skipped: %s", error)
-    return {label: metrics[label] for label in _usable(metrics, asked, absent)}
+        else:
+            yield label, metric
 
 
 def _usable(metrics: Mapping[str, Metric], asked: Sequence[str], absent: Collection[Need]) -> list[str]:
@@ -196,7 +225,7 @@ def _usable(metrics: Mapping[str, Metric], asked: Sequence[str], absent: Collect
     return usable
 
 
-def _ask_for(dimension: str | None, specs: Mapping[str, tuple[str, dict[str, str]]]) -> None:
+def _ask_for(dimension: str | None, specs: Parsed) -> None:
     """Set the option `dimension` of the metrics that have it, unless their spec sets it."""
     if dimension is None:
         return

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -17,6 +17,7 @@ from gistmeter.io.frames import Table, as_list, table_from
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
 if TYPE_CHECKING:
+    from gistmeter.report.html.data import View
     from gistmeter.report.report import Report
 
 LOG = logging.getLogger("gistmeter")
@@ -190,7 +191,18 @@ def write_html(
     from gistmeter.report.html.page import page
 
     check_output(path)
-    write_whole(path, page(report.view, title=title, rows=rows).encode())
+    write_whole(path, page(view_of(report), title=title, rows=rows).encode())
+
+
+def view_of(report: "Report") -> "View":
+    """Return what the HTML pages draw of a report, sentence by sentence."""
+    from gistmeter.text.sentences import split_sentences
+
+    known: dict[str, list[tuple[int, int]]] = {}
+    for example in report.examples:
+        if example.candidate not in known:
+            known[example.candidate] = list(split_sentences(example.candidate))
+    return replace(report.view, sentences=[known[example.candidate] for example in report.examples])
 
 
 def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:

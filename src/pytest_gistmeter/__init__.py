@@ -11,7 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from gistmeter.core.metric import Metric
-    from gistmeter.core.score import Score, Span
+    from gistmeter.core.score import Span
 
 CONFIDENCE = 0.9
 RED, PLAIN = "\x1b[1;31m", "\x1b[0m"
@@ -52,11 +52,12 @@ class Check:
         """
         __tracebackhide__ = True
         from gistmeter import Example
+        from gistmeter.metrics.cloze.explain import corrections
 
         (score,) = self._metric.score([Example("1", candidate, source)])
         if score.problem is not None:
             raise ValueError(f"the candidate cannot be checked: {score.problem}")
-        wrong = corrections(score, confidence)
+        wrong = [(span, answer.text) for span, answer in corrections(score, confidence)]
         low = at_least is not None and score.value < at_least
         if wrong or low:
             found = (
@@ -66,18 +67,6 @@ class Check:
 
     def _mark(self, text: str) -> str:
         return f"{RED}{text}{PLAIN}" if self._colour else f"»{text}«"
-
-
-def corrections(score: "Score", confidence: float) -> list[tuple["Span", str]]:
-    """Return the facts for which the model is sure of other words, and these words."""
-    from gistmeter.metrics.cloze.explain import read_note
-
-    answers = [(span, read_note(span.note)) for span in score.spans if span.side == "candidate"]
-    return [
-        (span, answer.text)
-        for span, answer in answers
-        if answer is not None and answer.suggested and answer.confidence >= confidence
-    ]
 
 
 def message(candidate: str, wrong: list[tuple["Span", str]], found: list[str], mark: Mark) -> str:

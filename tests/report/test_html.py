@@ -16,6 +16,7 @@ from gistmeter.core.errors import DataError
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.face import view_of
 from gistmeter.report.html import page as builder
 from gistmeter.report.html.data import View
 from gistmeter.report.html.page import fragment, page
@@ -208,7 +209,9 @@ def test_write_html_writes_the_page(tmp_path: Path) -> None:
     gm.write_html(report, tmp_path / "report.html", title="Mine & yours")
     text = (tmp_path / "report.html").read_text("utf-8")
     assert Parsed(text).inside["title"][0] == "Mine & yours"
-    assert text == page(report.view, title="Mine & yours")
+    assert text == page(view_of(report), title="Mine & yours")
+    row = Parsed(text).data["rows"][0]
+    assert row["scores"][0]["sentences"] == [[0, 10, 1.0]]
     with pytest.raises(DataError, match="there is no folder"):
         gm.write_html(report, tmp_path / "missing" / "report.html")
 

@@ -1,34 +1,30 @@
 """Test the HTML report in Chromium: its security policy, filters, sorting, and use by keyboard."""
 
-import json
 import re
-import shutil
-import subprocess
-from html import unescape
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.report.html.data import View
 from gistmeter.report.html.page import page
 from gistmeter.report.report import Report
+from tests.browser import browser, findings, tab
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"),
-]
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update", "--window-size=1200,900",
-    "--virtual-time-budget=5000", "--enable-logging=stderr", "--dump-dom",
-]  # fmt: skip
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+__all__ = ["browser"]
+
+pytestmark = pytest.mark.browser
 HOSTILE = "</script><img src=x onerror=document.title='hacked'>"
-DRIVER = """
-const wait = (ms) => new Promise((go) => setTimeout(go, ms));
+DRIVER = """async () => {
 const one = (query) => document.querySelector(query);
 const all = (query) => [...document.querySelectorAll(query)];
 const ids = () => all(".gm-id").map((element) => element.textContent);
@@ -39,16 +35,10 @@ const set = (name, value) => {
 };
 const press = (key) =>
   document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true}));
-(async () => {
-  await wait(1000);
-  const found = {};
-  STEPS
-  const out = document.createElement("pre");
-  out.id = "found";
-  out.textContent = JSON.stringify(found);
-  document.body.append(out);
-})();
-"""
+const found = {};
+STEPS
+return found;
+}"""
 
 
 def report() -> Report:
@@ -72,33 +62,29 @@ def report() -> Report:
     return Report.of(metrics, examples)
 
 
-def opened(file: Path, folder: Path) -> tuple[str, str]:
-    """Return the document after its scripts have run, and what the browser logged."""
-    assert CHROMIUM is not None
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={folder / 'profile'}", file.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    return done.stdout, done.stderr
+@contextmanager
+def opened(browser: "Browser", folder: Path, view: View | None = None) -> "Iterator[Page]":
+    """Yield a tab with the report, after its script has drawn it."""
+    file = folder / "report.html"
+    file.write_text(page(view or report().view), "utf-8")
+    with tab(browser) as found:
+        found.goto(file.as_uri())
+        found.wait_for_selector("article")
+        yield found
 
 
-def driven(folder: Path, steps: str) -> dict[str, Any]:
-    """Return what steps found, run after the report is drawn, which its policy would not allow."""
-    text = re.sub(r"<meta http-equiv[^>]*>", "", page(report().view))
-    file = folder / "driven.html"
-    file.write_text(
-        text.replace("</body>", f"<script>{DRIVER.replace('STEPS', steps)}</script></body>"), "utf-8"
-    )
-    dom, log = opened(file, folder)
-    match = re.search(r'<pre id="found">(.*?)</pre>', dom, re.DOTALL)
-    assert match, log
-    found: dict[str, Any] = json.loads(unescape(match[1]))
+def driven(browser: "Browser", folder: Path, steps: str) -> dict[str, Any]:
+    """Return what steps found in the report."""
+    with opened(browser, folder) as tab:
+        found: dict[str, Any] = tab.evaluate(DRIVER.replace("STEPS", steps))
     return found
 
 
-def test_the_policy_lets_the_report_draw_itself_and_texts_stay_texts(tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    file.write_text(page(report().view), "utf-8")
-    dom, log = opened(file, tmp_path)
-    assert not re.findall(r".*CONSOLE.*", log)
+def test_the_policy_lets_the_report_draw_itself_and_texts_stay_texts(
+    browser: "Browser", tmp_path: Path
+) -> None:
+    with opened(browser, tmp_path) as found:
+        dom = found.content()
     assert "Show 13 more of 13 rows" in dom
     assert dom.count("<article") == 20
     assert "<img" not in dom
@@ -108,8 +94,9 @@ def test_the_policy_lets_the_report_draw_itself_and_texts_stay_texts(tmp_path: P
     assert re.search(r'gm-v0"[^>]*>sank<', dom)
 
 
-def test_focus_shows_the_note_and_lights_up_the_evidence(tmp_path: Path) -> None:
+def test_focus_shows_the_note_and_lights_up_the_evidence(browser: "Browser", tmp_path: Path) -> None:
     found = driven(
+        browser,
         tmp_path,
         """
         one("article .gm-span").focus();
@@ -132,8 +119,9 @@ def test_focus_shows_the_note_and_lights_up_the_evidence(tmp_path: Path) -> None
     assert "0.900" in found["hovered"]
 
 
-def test_rows_are_filtered_sorted_and_reached_by_keys(tmp_path: Path) -> None:
+def test_rows_are_filtered_sorted_and_reached_by_keys(browser: "Browser", tmp_path: Path) -> None:
     found = driven(
+        browser,
         tmp_path,
         """
         found.all = one(".gm-count").textContent;
@@ -154,3 +142,30 @@ def test_rows_are_filtered_sorted_and_reached_by_keys(tmp_path: Path) -> None:
         "value": "31 of 33 rows", "up": "hostile", "down": "cut", "metric": "—", "next": "Row cut",
         "back": "Row hostile", "drawn": 33,
     }  # fmt: skip
+
+
+def test_each_sentence_stands_on_a_line_with_its_value_and_the_lowest_stands_out(
+    browser: "Browser", tmp_path: Path
+) -> None:
+    text = "It rained. 😀 It sank\n\nand sank. Fine."
+    spans = (Span("candidate", 0, 10, 0.9), Span("candidate", 13, 31, 0.1), Span("candidate", 16, 20, 0.3))
+    example = Example("1", text, source="It rained.")
+    made = Report.of({"m": (Signature.of("m", version=1), [Score("1", 0.5, spans=spans)])}, [example])
+    view = replace(made.view, sentences=[[(0, 10), (11, 31), (32, 37)]])
+    with opened(browser, tmp_path, view) as found:
+        sentences = found.locator(".gm-sentence")
+        assert sentences.all_text_contents() == ["It rained. ", "😀 It sank\n\nand sank. ", "Fine."]
+        values = sentences.evaluate_all("all => all.map((each) => each.dataset.value)")
+        assert values == ["0.900", "0.200", ""]
+        assert found.locator(".gm-lowest").all_text_contents() == ["😀 It sank\n\nand sank. "]
+        tops = sentences.evaluate_all("all => all.map((each) => each.getBoundingClientRect().top)")
+        assert tops == sorted(set(tops))
+        assert found.locator(".gm-text").first.text_content() == text
+        assert found.locator("[name=system], [name=sort]").first.is_hidden(), "one row needs no filters"
+
+
+def test_the_report_is_accessible(browser: "Browser", tmp_path: Path) -> None:
+    with opened(browser, tmp_path) as found:
+        assert findings(found) == []
+        found.emulate_media(color_scheme="dark")
+        assert findings(found, "color-contrast") == []

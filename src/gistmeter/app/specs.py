@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from gistmeter import catalog
-from gistmeter.app.options.common import MetricOptions, RunningOptions
+from gistmeter.app.options.common import MetricOptions, RuntimeOptions
 from gistmeter.app.options.score import ScoreOptions
 from gistmeter.core.example import Need
 from gistmeter.core.metric import Metric
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
 
 
-def runtime_of(options: RunningOptions) -> "Runtime":
+def runtime_of(options: RuntimeOptions) -> "Runtime":
     """Return the runtime that the command line selects."""
     from gistmeter.models.run.runtime import Runtime
 

@@ -101,11 +101,28 @@ def read_records(
         yield from _parquet_records(name, fields, aliases=aliases)
         return
     with _opened(name) as text:
-        lines = _lines(text)
-        if kind == "jsonl":
-            yield from _json_records(name, lines, fields, aliases=aliases)
-        else:
-            yield from _cell_records(name, kind, lines, fields, aliases=aliases)
+        yield from text_records(name, kind, _lines(text), fields, aliases=aliases)
+
+
+def text_records(
+    name: str, kind: str, lines: Iterator[str], fields: Mapping[str, str], *, aliases: bool = False
+) -> Iterator[Record]:
+    """Yield each record of lines with its position.
+
+    Args:
+        name: The name of the text in error messages.
+        kind: jsonl, csv or tsv.
+        lines: The lines, with their ends.
+        fields: As for `read_records`.
+        aliases: As for `read_records`.
+
+    Raises:
+        DataError: As for `read_records`.
+    """
+    if kind == "jsonl":
+        yield from _json_records(name, lines, fields, aliases=aliases)
+    else:
+        yield from _cell_records(name, kind, lines, fields, aliases=aliases)
 
 
 @contextmanager
@@ -146,7 +163,7 @@ def _json_records(
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        record = _parsed(line)
+        record = parse_line(line)
         if not checked and not isinstance(record, BadRow):
             _check_columns(name, list(record), fields.values())
             if aliases:
@@ -155,7 +172,8 @@ def _json_records(
         yield f"line {number}", record
 
 
-def _parsed(line: str) -> Mapping[str, object] | BadRow:
+def parse_line(line: str) -> Mapping[str, object] | BadRow:
+    """Return the object in a line of jsonl, or the reason why there is none."""
     if problem := _not_utf8(line):
         return problem
     try:

@@ -4,7 +4,7 @@ An unreadable line becomes a row with a problem; reading continues with the next
 """
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from gistmeter.core.errors import BadRow, DataError, UsageError
@@ -12,7 +12,7 @@ from gistmeter.core.example import Example
 from gistmeter.core.row import Row
 from gistmeter.io.aliases import AliasNotes, with_aliases
 from gistmeter.io.files import reason
-from gistmeter.io.formats import format_of, read_records
+from gistmeter.io.formats import Record, format_of, read_records, text_records
 from gistmeter.io.records import check_fields, row_from
 
 
@@ -62,20 +62,53 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     return _rows(name, "jsonl" if name == "-" else format_of(name), fields)
 
 
+def rows_of(name: str, kind: str, lines: Iterable[str]) -> Iterator[Row]:
+    r"""Yield the rows of a text.
+
+    Args:
+        name: The name of the text in error messages.
+        kind: jsonl, csv or tsv.
+        lines: The lines, with their ends.
+
+    Raises:
+        DataError: If a required column is missing.
+
+    >>> [row.example.candidate for row in rows_of("the file", "csv", ["candidate\n", "A cat.\n"])]
+    ['A cat.']
+    """
+    for number, record in enumerate(text_records(name, kind, iter(lines), {}, aliases=True), 1):
+        yield row_at(record, number, {})
+
+
+def row_at(record: Record, number: int, fields: Mapping[str, str], notes: AliasNotes | None = None) -> Row:
+    """Return a record as a row; a record that cannot be read becomes a row with a problem.
+
+    Args:
+        record: The record with its position.
+        number: The id of a record that has none.
+        fields: The column of each field whose column has another name.
+        notes: Warns about columns that are read under another name.
+    """
+    place, given = record
+    try:
+        if isinstance(given, BadRow):
+            raise given
+        columns = with_aliases(given, fields)
+        row = row_from(given, number, columns)
+    except BadRow as error:
+        return Row(Example(place, ""), problem=f"{place}: {error}")
+    if notes is not None:
+        notes.add(columns)
+    return row
+
+
 def _rows(name: str, kind: str, fields: Mapping[str, str]) -> Iterator[Row]:
     place, number = "", 0
     notes = AliasNotes(fields)
     try:
-        for number, (place, record) in enumerate(read_records(name, kind, fields, aliases=True), 1):
-            try:
-                if isinstance(record, BadRow):
-                    raise record
-                columns = with_aliases(record, fields)
-                row = row_from(record, number, columns)
-                notes.add(columns)
-            except BadRow as error:
-                row = Row(Example(place, ""), problem=f"{place}: {error}")
-            yield row
+        for number, record in enumerate(read_records(name, kind, fields, aliases=True), 1):
+            place = record[0]
+            yield row_at(record, number, fields, notes)
     except (OSError, EOFError, zlib.error) as error:
         if not number:
             raise DataError(f"cannot read {name}: {reason(error)}") from None

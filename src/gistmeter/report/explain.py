@@ -14,6 +14,7 @@ from gistmeter.report.cells import number_text
 from gistmeter.report.evidence import Evidence, Place
 from gistmeter.report.plain import harmless, plain
 from gistmeter.report.scale import colour_cuts
+from gistmeter.report.sentence_value import sentence_value
 
 STYLES = ("bold underline dark_orange3", "dark_orange", "default", "sky_blue1", "bold deep_sky_blue1")
 """From low to high: orange and blue differ for colour-blind eyes too."""
@@ -51,7 +52,7 @@ def explain(label: str, score: Score, example: Example, sentences: Cuts, file: I
     finder = Evidence(example)
     for start, end in sentences:
         inside = [span for span in spans if span.start < end and start < span.end]
-        value = number_text(_value(inside, start, end)).rjust(INDENT - 2)
+        value = number_text(sentence_value(inside, start, end)).rjust(INDENT - 2)
         _print(console, f"{value}  ", _coloured(example.candidate, (start, end), inside, cuts))
         for span in _lowest(inside, cuts):
             for line in _notes(span, example, finder, _style(span, cuts)):
@@ -64,13 +65,6 @@ def _print(console: Console, prefix: str, text: Text) -> None:
         line.rstrip()
         console.print(Text(prefix) + line, soft_wrap=True)
         prefix = " " * INDENT
-
-
-def _value(spans: Sequence[Span], start: int, end: int) -> float:
-    """Return the mean of a sentence's spans by their weights; a span over several sentences tells of none."""
-    own = [s for s in spans if start <= s.start and s.end <= end and not math.isnan(s.value)]
-    total = math.fsum(span.weight for span in own)
-    return math.fsum(span.value * span.weight for span in own) / total if total else math.nan
 
 
 def _coloured(text: str, cut: tuple[int, int], spans: Sequence[Span], cuts: Sequence[float]) -> Text:

@@ -8,10 +8,9 @@ from gistmeter.models.run.runtime import Backend, Dtype
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunningOptions:
+class RuntimeOptions:
     """Options that choose models and the way they run."""
 
-    limit: int | None
     preset: str
     model: str | None
     device: str
@@ -19,8 +18,15 @@ class RunningOptions:
     backend: Backend
     batch_tokens: int | None
     cache_mb: int
-    seed: int
     quiet: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningOptions(RuntimeOptions):
+    """Options of the commands that score rows."""
+
+    limit: int | None
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +70,12 @@ def add_metric_options(parser: Parser, *, nargs: str = "+") -> None:
 def add_running(group: Group) -> None:
     """Add the options of `RunningOptions`."""
     group.add_argument("--limit", type=positive, metavar="N", help="read only the first N rows")
+    group.add_argument("--seed", type=not_negative, default=0, help="seed of the bootstrap (default: 0)")
+    add_runtime(group)
+
+
+def add_runtime(group: Group) -> None:
+    """Add the options of `RuntimeOptions`."""
     group.add_argument(
         "--preset", default="mini", help="mini (default, offline), paper, or another of the metric"
     )
@@ -83,7 +95,6 @@ def add_running(group: Group) -> None:
         metavar="N",
         help="MB of encoded texts in memory (default: 256)",
     )
-    group.add_argument("--seed", type=not_negative, default=0, help="seed of the bootstrap (default: 0)")
     add_output(group, quiet="no progress bars and no notes")
 
 

@@ -11,6 +11,7 @@ from gistmeter.app.options.parsing import Parser
 from gistmeter.app.options.report import add_report
 from gistmeter.app.options.reproduce import add_reproduce
 from gistmeter.app.options.score import add_score
+from gistmeter.app.options.serve import add_serve
 from gistmeter.app.options.train import add_train
 
 COMMANDS = (
@@ -19,6 +20,7 @@ COMMANDS = (
     add_benchmark,
     add_reproduce,
     add_report,
+    add_serve,
     add_data,
     add_models,
     add_train,

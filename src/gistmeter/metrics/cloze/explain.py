@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from gistmeter.core.score import Span
+from gistmeter.core.score import Score, Span
 from gistmeter.metrics.cloze.judge import Verdict
 from gistmeter.metrics.cloze.questions import Blank
 from gistmeter.text.factors import MarkedText
@@ -55,6 +55,26 @@ def read_note(text: str) -> Answer | None:
         return None
     arrow, answer, sure = found.groups()
     return Answer("" if answer == NOTHING else answer, float(sure), arrow is not None)
+
+
+def corrections(score: Score, confidence: float) -> list[tuple[Span, Answer]]:
+    """Return the facts of a candidate for which the model is sure of other words, with these words.
+
+    Args:
+        score: By ClozE.
+        confidence: How sure the model must be, from 0 to 1.
+
+    >>> sure = Span("candidate", 0, 5, 0.1, note="→ Bergen (confidence .95)")
+    >>> unsure = Span("candidate", 9, 14, 0.1, note="→ May (confidence .60)")
+    >>> [answer.text for _, answer in corrections(Score("1", 0.1, spans=(sure, unsure)), 0.9)]
+    ['Bergen']
+    """
+    answers = [(span, read_note(span.note)) for span in score.spans if span.side == "candidate"]
+    return [
+        (span, answer)
+        for span, answer in answers
+        if answer is not None and answer.suggested and answer.confidence >= confidence
+    ]
 
 
 def factor_span(blank: Blank, verdict: Verdict | None, alpha: float) -> Span:

@@ -15,10 +15,12 @@ from gistmeter.core.result import MetricResult
 from gistmeter.core.score import Flag, Score
 from gistmeter.report.evidence import Evidence
 from gistmeter.report.scale import colour_cuts
+from gistmeter.report.sentence_value import sentence_value
 
 SIDES = ("candidate", "source", "reference")
 ROWS = 1000
 Json = dict[str, Any]
+Cuts = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +31,13 @@ class View:
         results: What each metric gave, by the metric's label.
         examples: What was scored, in the order of the scores.
         human: What people said of each example, by dimension; empty if nobody did.
+        sentences: Where each sentence of each candidate starts and ends; empty if that is not known.
     """
 
     results: Mapping[str, MetricResult]
     examples: Sequence[Example]
     human: Sequence[Mapping[str, float]] = ()
+    sentences: Sequence[Cuts] = ()
 
 
 def shown_rows(total: int, limit: int) -> list[int]:
@@ -75,6 +79,7 @@ def packed(data: Json) -> str:
 def _row(view: View, at: int, texts: dict[str, int]) -> Json:
     example = view.examples[at]
     finder = Evidence(example)
+    cuts = view.sentences[at] if view.sentences else ()
     return {
         "id": example.id,
         "system": example.system,
@@ -85,7 +90,10 @@ def _row(view: View, at: int, texts: dict[str, int]) -> Json:
             if text
         ],
         "human": dict(view.human[at]) if view.human else {},
-        "scores": [_score(result.scores[at], example, finder) for result in view.results.values()],
+        "scores": [
+            _score(result.scores[at], example, finder) | {"sentences": _sentences(result.scores[at], cuts)}
+            for result in view.results.values()
+        ],
     }
 
 
@@ -104,6 +112,16 @@ def _score(score: Score, example: Example, finder: Evidence) -> Json:
             for span in score.spans
         ],
     }
+
+
+def _sentences(score: Score, cuts: Cuts) -> list[list[float | None]]:
+    """Return each sentence of the candidate with its value; nothing if no sentence has one."""
+    spans = [span for span in score.spans if span.side == "candidate"]
+    found: list[list[float | None]] = []
+    for start, end in cuts:
+        inside = [span for span in spans if span.start < end and start < span.end]
+        found.append([start, end, _rounded(sentence_value(inside, start, end))])
+    return found if any(value is not None for *_, value in found) else []
 
 
 def _flag(flag: Flag, score: Score, example: Example) -> Json:

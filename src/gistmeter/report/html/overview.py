@@ -51,7 +51,10 @@ class Axis(NamedTuple):
 
 
 def overview(view: View) -> str:
-    """Return the means, a panel a metric, correlations with people and signatures, as HTML."""
+    """Return the means, a panel a metric, correlations with people and signatures, as HTML.
+
+    One row has no means: only its signatures are returned.
+    """
     panels = "".join(_panel(label, view) for label in list(view.results)[:PANELS])
     left_out = len(view.results) - PANELS
     more = f"<p>{left_out} more metrics are in the table only.</p>" if left_out > 0 else ""
@@ -59,9 +62,12 @@ def overview(view: View) -> str:
         f"<li><code>{escape(text)}</code></li>"
         for text in dict.fromkeys(result.signature.text for result in view.results.values())
     )
-    return (
+    many = (
         f"<div class='gm-tables'>{_means(view)}{_correlations(view)}</div>"
         f"<div class='gm-panels'>{panels}</div>{more}"
+    )
+    return (
+        f"{many if len(view.examples) > 1 else ''}"
         f"<details class='gm-signatures'><summary>Signatures: what decides the numbers</summary>"
         f"<ul>{signatures}</ul></details>"
     )

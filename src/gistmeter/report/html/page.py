@@ -24,14 +24,14 @@ def page(view: View, *, title: str = "gistmeter report", rows: int = ROWS) -> st
         rows: The most rows it holds; of more, evenly spaced ones are shown, and the page says so. Long texts
             may leave room for fewer.
     """
-    style, script = _asset("report.css"), _asset("report.js")
-    return Template(_asset("page.html")).substitute(
+    style, script = asset("report.css"), asset("report.js")
+    return Template(asset("page.html")).substitute(
         title=escape(title),
         style=style,
         script=script,
         style_digest=_digest(style),
         script_digest=_digest(script),
-        body=_body(view, rows, title),
+        body=body(view, rows=rows, title=title),
     )
 
 
@@ -40,18 +40,19 @@ def fragment(view: View, *, rows: int = ROWS) -> str:
 
     Where the notebook is not trusted and no script runs, the overview and a table of values are seen.
     """
-    style, script = _asset("report.css"), _asset("report.js")
-    return f"<style>{style}</style>{_body(view, rows)}<script>{script}</script>"
+    style, script = asset("report.css"), asset("report.js")
+    return f"<style>{style}</style>{body(view, rows=rows)}<script>{script}</script>"
 
 
-def _body(view: View, rows: int, title: str = "") -> str:
+def body(view: View, *, rows: int = ROWS, title: str = "") -> str:
+    """Return the element that the style and the script of the report draw."""
     total = len(view.examples)
     shown = shown_rows(total, rows)
     data = packed(page_data(view, shown))
     while len(data) > MOST_BYTES and len(shown) > 1:
         shown = shown[::2]
         data = packed(page_data(view, shown))
-    return Template(_asset("body.html")).substitute(
+    return Template(asset("body.html")).substitute(
         heading=f"<h1>{escape(title)}</h1>" if title else "",
         said=escape(_said(total, len(shown), len(view.results))),
         overview=overview(view),
@@ -61,13 +62,16 @@ def _body(view: View, rows: int, title: str = "") -> str:
 
 
 def _said(total: int, shown: int, metrics: int) -> str:
+    if total == 1:
+        return ""
     rows = f"{total:,} row{'s' * (total != 1)}, {metrics} metric{'s' * (metrics != 1)}."
     if shown < total:
         rows += f" The overview counts all rows; below are {shown:,} of them, evenly spaced."
     return rows
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return the text of a file: report.css or report.js."""
     return files(__package__).joinpath("assets", name).read_text("utf-8")
 
 

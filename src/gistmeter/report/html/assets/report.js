@@ -80,22 +80,32 @@
       this.marks = [];
     }
 
-    draw(spans, cut, scale) {
+    draw(spans, cut, scale, sentences) {
       const end = this.points.length;
       const inside = spans.filter((span) => span.start < span.end && span.end <= end);
       const edges = new Set([0, end, cut ?? 0]);
       for (const span of inside) edges.add(span.start).add(span.end);
+      for (const [start, stop] of sentences) edges.add(start).add(stop);
       const sorted = [...edges].filter((edge) => edge >= 0 && edge <= end).sort((a, b) => a - b);
       const innermost = [...inside].sort((a, b) => a.end - a.start - (b.end - b.start));
       this.marks = [];
       this.box.replaceChildren();
+      const lowest = Math.min(...sentences.map(([, , value]) => value ?? Infinity));
       let current = null;
+      let home = this.box;
+      let sentence = null;
       sorted.slice(0, -1).forEach((start, at) => {
         const stop = sorted[at + 1];
+        const next = sentences.find(([from, to]) => from <= start && stop <= to) || null;
+        if (next && next !== sentence) {
+          home = this.sentence(next, scale, sentences.length > 1 && next[2] === lowest);
+          current = null;
+        }
+        sentence = next || sentence; // white space after a sentence stays with it
         const span = innermost.find((each) => each.start <= start && stop <= each.end) || null;
-        let target = this.box;
+        let target = home;
         if (span && (this.points.slice(start, stop).join("").trim() || span.start === start)) {
-          if (!current || current.span !== span) current = this.mark(span, scale);
+          if (!current || current.span !== span) current = this.mark(span, scale, home);
           target = current.element;
         } else current = null;
         this.piece(target, start, stop, cut);
@@ -117,7 +127,18 @@
       return target.append(make("span", { class: "gm-cut", title: "not read by the metric (estimated)" }, text));
     }
 
-    mark(span, scale) {
+    /* A sentence stands on a line of its own, with its value and the colour of the value in the margin. */
+    sentence([, , value], scale, lowest) {
+      const step = value === null ? "none" : shade({ value, weight: 1 }, scale);
+      const element = make("span", {
+        class: `gm-sentence gm-s-${step}${lowest ? " gm-lowest" : ""}`,
+        "data-value": value === null ? "" : figure(value),
+      });
+      this.box.append(element);
+      return element;
+    }
+
+    mark(span, scale, home) {
       const element = make("span", { class: `gm-span gm-${shade(span, scale)}${suggests(span) ? " gm-suggests" : ""}`, tabindex: "-1" });
       const mark = { span, element };
       const on = () => this.view.light(this, mark);
@@ -126,7 +147,7 @@
       element.addEventListener("mouseleave", () => this.view.unlight(this.article));
       element.addEventListener("blur", () => this.view.unlight(this.article));
       element.addEventListener("keydown", (event) => this.key(event, mark));
-      this.box.append(element);
+      home.append(element);
       this.marks.push(mark);
       return mark;
     }
@@ -221,6 +242,10 @@
         this.number("Value from", "low"), this.number("to", "high"),
         this.choice("Sort by", "sort", [["", "order of the file"], ["up", "value, lowest first"], ["down", "value, highest first"], ["id", "id"], ["system", "system"]]));
       this.metric.value = Math.max(withSpans, 0);
+      if (rows.length === 1) { // nothing to filter or to sort
+        for (const label of [...form.children].slice(1)) label.hidden = true;
+        form.hidden = metrics.length === 1;
+      }
       form.addEventListener("submit", (event) => event.preventDefault());
       return form;
     }
@@ -266,6 +291,7 @@
       this.boxes.clear();
       this.list.replaceChildren();
       this.drawLegend();
+      this.count.hidden = this.data.rows.length === 1;
       this.count.textContent = `${this.found.length.toLocaleString("en")} of ${this.data.rows.length.toLocaleString("en")} rows`;
       this.drawMore();
     }
@@ -322,7 +348,7 @@
         const box = new TextBox(this, article, side, index, this.data.texts[text]);
         const mine = spans.filter((span) => span.side === side && span.index === index);
         const cut = score.flags.find((flag) => flag.cut && flag.cut[0] === side && flag.cut[1] === index);
-        box.draw(mine, cut ? cut.cut[2] : null, scale);
+        box.draw(mine, cut ? cut.cut[2] : null, scale, side ? [] : score.sentences);
         sides[side ? 1 : 0].append(make("h3", {}, box.name()), box.box);
         return box;
       });
@@ -396,5 +422,9 @@
     }
   }
 
-  for (const root of document.querySelectorAll(".gistmeter-report:not([data-ready])")) start(root);
+  const startAll = () => {
+    for (const root of document.querySelectorAll(".gistmeter-report:not([data-ready])")) start(root);
+  };
+  startAll();
+  document.addEventListener("gistmeter-report-added", startAll); // a page may add reports later
 })();
