@@ -122,7 +122,7 @@ def naive_cloze(filler: MaskedFiller, queries: list[Query]) -> Predictions:
     """Run the whole model for one factor at a time."""
     predictions = []
     for query in queries:
-        row = torch.tensor([filler._assemble(query).ids])
+        row = torch.tensor([filler.assemble(query).ids])
         with torch.inference_mode():
             logits = filler.model(row).logits[0]
         predicted = logits[row[0] == filler.mask_id].argmax(dim=-1).tolist()
