@@ -19,6 +19,8 @@ from gistmeter.models.run.types import Model, Tokenizer
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
+LARGEST_RANK = 1024
+"""More than any encoder's updates need; a damaged file must not exhaust the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,10 @@ def adapted_encoder(base: str, rank: int, *, seed: int = 1, **config: object) ->
 
     Raises:
         ModelNotFound: If the encoder is missing.
-        BadModel: If the encoder cannot be loaded.
+        BadModel: If the encoder cannot be loaded, or the rank is out of range.
     """
+    if not 1 <= rank <= LARGEST_RANK:
+        raise BadModel(f"low-rank updates of rank {rank}: the rank must be from 1 to {LARGEST_RANK}")
     files = find_model(base)
     tokenizer = load_tokenizer(files)
     encoder = load_weights(files, "AutoModel", tokenizer, **config)
