@@ -6,12 +6,11 @@ from contextlib import contextmanager
 from statistics import fmean
 from typing import Any
 
-from gistmeter import load
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Score
-from gistmeter.face import read_table, score_column
+from gistmeter.face import load, read_table, score_column
 
 
 @contextmanager
