@@ -221,7 +221,8 @@ def test_a_signal_ends_every_worker_and_the_run_goes_on(number: int, code: int, 
     write(data, 8_000)
     words = ["score", "extractive", "-i", str(data), "-o"]
     process = subprocess.Popen(
-        [*COMMAND, *words, str(out), "--workers", "2"],
+        # A shell that runs the tests in the background ignores SIGINT, and its children inherit that.
+        ["env", "--default-signal=INT", *COMMAND, *words, str(out), "--workers", "2"],
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,  # so that Ctrl-C goes to all of its processes and to no others

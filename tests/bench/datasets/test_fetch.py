@@ -246,8 +246,8 @@ def test_the_ids_of_the_development_half_are_published() -> None:
 
 
 @pytest.mark.shared
-def test_the_published_ids_are_those_of_the_development_data() -> None:
-    rows = read_rows("../shared/data/benchmarks/summeval.dev.jsonl.gz")
+def test_the_published_ids_are_those_of_the_development_data(shared_data: Path) -> None:
+    rows = read_rows(str(shared_data / "benchmarks" / "summeval.dev.jsonl.gz"))
     assert {row.example.doc_id for row in rows} == set(find("summeval").variant("development").documents)
 
 
