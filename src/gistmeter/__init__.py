@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Unpack
 from gistmeter.core import errors
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
-from gistmeter.core.options import options_given
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.face import (
@@ -22,14 +21,14 @@ from gistmeter.face import (
     Metrics,
     Scored,
     ScoreWords,
+    load,
     read_table,
-    runtime_from,
     score_column,
     split_words,
     usable_metrics,
     write_html,
 )
-from gistmeter.models.run.runtime import Backend, Dtype, Runtime
+from gistmeter.models.run.runtime import Runtime
 
 if TYPE_CHECKING:
     import evaluate
@@ -66,55 +65,6 @@ def __getattr__(name: str) -> object:
 
         return Report
     raise AttributeError(f"module 'gistmeter' has no attribute {name!r}")
-
-
-def load(  # noqa: PLR0913 - the words of the command line
-    spec: str,
-    /,
-    *,
-    preset: str = "mini",
-    model: str | None = None,
-    device: str | None = None,
-    dtype: Dtype | None = None,
-    backend: Backend | None = None,
-    batch_tokens: int | None = None,
-    cache_mb: int | None = None,
-    progress: bool = True,
-    runtime: Runtime | None = None,
-    options: object = None,
-    **more: object,
-) -> Metric:
-    """Load a metric by its name.
-
-    Args:
-        spec: A name (`cloze`, `rouge`; `gistmeter score --help` lists them), or a name with options as on
-            the command line: `speed:against=source,value=min`.
-        preset: `mini` needs no network; `paper` uses the paper's own model, from the Hugging Face Hub.
-        model: A model that replaces the preset's: a folder, or a Hub id with an optional `@revision`.
-        device: `auto` (default), `cpu`, `cuda`, `cuda:1`, …
-        dtype: `fp32` (default), `bf16`, or `int8` (OpenVINO only).
-        backend: `auto` (default), `torch` or `openvino`.
-        batch_tokens: The maximum number of tokens in a batch.
-        cache_mb: The maximum size of the in-memory cache of encoded texts, in megabytes; 256 by default.
-        progress: Whether to show a progress bar after two seconds.
-        runtime: A `Runtime` that replaces device, dtype, backend, batch_tokens, cache_mb and progress.
-        options: The options of the metric: a dict, or its options type, such as
-            `gistmeter.metrics.speed.SpeedOptions(value="min")`.
-        **more: Options of the metric by name: `against="source"`.
-
-    Raises:
-        UsageError: If a name, a preset or an option does not exist; the message suggests a similar one.
-        ModelError: If the model cannot be found or loaded.
-
-    >>> load("rouge:value=rouge1_f1").signature == load("rouge", value="rouge1_f1").signature
-    True
-    """
-    from gistmeter import catalog
-
-    how = {"device": device, "dtype": dtype, "backend": backend, "batch_tokens": batch_tokens}
-    chosen = runtime_from({**how, "cache_mb": cache_mb, "runtime": runtime}, progress=progress)
-    every = {**options_given(options), **more}
-    return catalog.load(spec, preset=preset, model=model, runtime=chosen, options=every)
 
 
 def score(
