@@ -520,7 +520,7 @@ def test_a_pipeline_without_noun_chunks_is_refused_at_once() -> None:
 def test_presets_say_what_is_missing() -> None:
     with pytest.raises(ModelNotFound, match="no_such_pipeline"):
         build("paper", None, Runtime(), {"pipeline": "no_such_pipeline"})
-    with pytest.raises(UsageError, match="mini, paper"):
+    with pytest.raises(UsageError, match="mini, base, paper"):
         build("best", None, Runtime(), {})
     with pytest.raises(UsageError, match="pipeline"):
         build("paper", None, Runtime(), {"selections": "noun"})

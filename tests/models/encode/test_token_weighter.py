@@ -188,7 +188,7 @@ def test_weights_of_another_model(folders: dict[str, Path], tmp_path: Path) -> N
 
 
 def test_presets_say_what_is_missing(folders: dict[str, Path], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there are: mini, paper"):
+    with pytest.raises(UsageError, match="there are: mini, base, paper"):
         build("best", None, RUNTIME, {})
     with pytest.raises(UsageError, match="spaCy has no language 'tlh'"):
         build("paper", str(folders["bert"]), RUNTIME, {"language": "tlh"})

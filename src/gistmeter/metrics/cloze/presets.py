@@ -13,6 +13,7 @@ GEOMETRIC = {"criterion": "geometric", "aggregate": "geometric"}
 PRESETS = {
     # Selected on the development rows of FRANK and SummEval, and on examples/careful.jsonl.
     "mini": Preset("gistmeter/fill", {"pipeline": "en", **GEOMETRIC}),
+    "base": Preset("gistmeter/fill-base", {"pipeline": "en", "passage": 224, **GEOMETRIC}),
     "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm"}),
 }
 RETRIEVER = "minilm"
@@ -35,8 +36,9 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build ClozE.
 
     Args:
-        preset: `mini` (the filler that ships, with geometric means of probabilities), or `paper` (the
-            authors' RoBERTa from the Hub).
+        preset: `mini` (the filler that ships, with geometric means of probabilities), `base` (a filler on
+            MPNet-base, which reads the most similar sentences of the document), or `paper` (the authors'
+            RoBERTa from the Hub).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `ClozeOptions` and `BuildOptions`.

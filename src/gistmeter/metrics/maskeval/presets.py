@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PRESETS = {
     # Selected on the development rows of SummEval; masks_per_pass=1 is the exact setting of the paper.
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
+    "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
 }
 WEIGHERS = "weigher"
@@ -35,8 +36,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """Build MaskEval.
 
     Args:
-        preset: `mini` (the filler that ships, up to 16 words per sequence), or `paper` (pretrained T5-base
-            from the Hub; the paper fine-tunes it).
+        preset: `mini` (the filler that ships, up to 16 words per sequence), `base` (a filler on
+            MPNet-base), or `paper` (pretrained T5-base from the Hub; the paper fine-tunes it).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `MaskEvalOptions`.

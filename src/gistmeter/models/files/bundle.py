@@ -22,7 +22,7 @@ from gistmeter.models.files.digest import sha256
 BUNDLE = Path(__file__).parents[2] / "bundle"
 MANIFEST = "manifest.json"
 CARD = "README.md"
-BUDGET = 60_000_000  # maximum size of all models, in bytes
+BUDGET = 80_000_000  # maximum size of all models, in bytes, so that the wheel stays below 95 MB
 REINSTALL = "run: pip install --force-reinstall gistmeter"
 
 
