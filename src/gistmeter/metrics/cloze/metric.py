@@ -66,26 +66,32 @@ class Cloze:
         The filler's identity states whether the model knows the length of a factor (`gold-length`: one mask
         per token).
         """
-        passages = {"retriever": self.retriever.identity} if self.options.passage and self.retriever else {}
+        passages = self._passages
+        retriever = {"retriever": passages.retriever.identity} if passages else {}
         return Signature.of(
             "cloze",
             version=1,
             model=self.filler.identity,
-            **passages,
+            **retriever,
             pipeline=self.pipeline.identity,
             **options_text(self.options),
             splitter=SPLITTER,
             cut="each" if self.filler.separate_windows else "longest-first",
         )
 
+    @property
+    def _passages(self) -> Passages | None:
+        """Selects passages of the document; None if questions read its beginning."""
+        if self.retriever is None or not self.options.passage:
+            return None
+        return Passages(self.retriever, self.options.passage)
+
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by how well the model, given the source, predicts its factors."""
         return score_sound(examples, self.needs, self._score)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        own = self.options
-        passages = Passages(self.retriever, own.passage) if own.passage and self.retriever else None
-        prepared_examples = read(examples, self.filler, self.pipeline, own, passages)
+        prepared_examples = read(examples, self.filler, self.pipeline, self.options, self._passages)
         filled = self.filler.fill([query for prepared in prepared_examples for query in prepared.queries])
         asked = [blank for prepared in prepared_examples for blank in prepared.blanks if not blank.problem]
         fills: list[Fill] = [fill for fills in filled for fill in fills]

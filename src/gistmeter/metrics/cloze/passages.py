@@ -42,7 +42,8 @@ class Passages:
 
     def select(self, pairs: Sequence[tuple[str, Document]]) -> list[Ids]:
         """Return the passage of each (text, document) pair: sentences in the order of the document."""
-        sentences = {document.text: _sentences(document) for _, document in pairs}
+        documents = {document.text: document for _, document in pairs}
+        sentences = {text: _sentences(document) for text, document in documents.items()}
         texts = [text for text, _ in pairs]
         unique = list(dict.fromkeys([*texts, *(s for own in sentences.values() for s, _ in own)]))
         vectors = dict(zip(unique, self.retriever.embed(unique).vectors, strict=True)) if unique else {}

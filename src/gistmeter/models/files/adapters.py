@@ -70,6 +70,20 @@ def read_tuned(files: ModelFiles, kind: str) -> dict[str, Any]:
     return facts
 
 
+def whole_number(files: ModelFiles, facts: Mapping[str, Any], name: str) -> int:
+    """Return a whole number of the configuration that `read_tuned` returned.
+
+    Raises:
+        BadModel: If it is missing or not a number.
+    """
+    try:
+        return int(facts[name])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadModel(
+            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
+        ) from error
+
+
 def restore_tuned(model: Model, files: ModelFiles) -> None:
     """Load the trained weights into a model that was built as in training.
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel
-from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
+from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned, whole_number
 from gistmeter.models.files.families import COPY_INFILLER
 from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights, read_config
 from gistmeter.models.fill.copy_infiller import CopyInfiller
@@ -54,12 +54,6 @@ def load_copy_infiller(files: ModelFiles) -> tuple[CopyInfiller, Any]:
         BadModel: If a file is damaged, or the encoder is not the one used in training.
     """
     facts = read_tuned(files, COPY_INFILLER)
-    try:
-        layers = int(facts["layers"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadModel(
-            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
-        ) from error
-    infiller, tokenizer = new_copy_infiller(str(facts["base"]), layers)
+    infiller, tokenizer = new_copy_infiller(str(facts["base"]), whole_number(files, facts, "layers"))
     restore_tuned(infiller, files)
     return infiller.eval(), tokenizer

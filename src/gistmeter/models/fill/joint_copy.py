@@ -8,9 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
-from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapted import adapted_encoder
-from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
+from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned, whole_number
 from gistmeter.models.files.families import JOINT_INFILLER
 from gistmeter.models.files.load import ModelFiles
 from gistmeter.models.files.low_rank import merge_low_rank
@@ -155,13 +154,7 @@ def load_joint_infiller(files: ModelFiles) -> tuple[JointInfiller, Tokenizer]:
         BadModel: If a file is damaged, or the encoder is not the one that was used in training.
     """
     facts = read_tuned(files, JOINT_INFILLER)
-    try:
-        rank = int(facts["rank"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadModel(
-            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
-        ) from error
-    model, tokenizer = new_joint_infiller(str(facts["base"]), rank)
+    model, tokenizer = new_joint_infiller(str(facts["base"]), whole_number(files, facts, "rank"))
     restore_tuned(model, files)
     merge_low_rank(model.encoder)
     return model.eval(), tokenizer
