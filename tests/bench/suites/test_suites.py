@@ -15,6 +15,7 @@ from gistmeter.bench.suites.render import document, markdown, to_json
 from gistmeter.bench.suites.tables import Case, Line, Result
 from gistmeter.core.errors import ModelNotFound
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score, Span
@@ -51,6 +52,7 @@ class Made:
 
     spec: str
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
 
     @property
     def name(self) -> str:
