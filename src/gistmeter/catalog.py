@@ -6,12 +6,14 @@ the entry point group `gistmeter.metrics`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.example import Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
@@ -105,6 +107,27 @@ def build(
 
         built = found(preset, model, runtime or Runtime(), options or {})
     return built
+
+
+def languages_by_preset(name: str) -> dict[str, Languages]:
+    """Return the languages that each preset of a metric scores, with its default options.
+
+    A metric without presets has one entry, with an empty name. No model is loaded.
+
+    Raises:
+        UsageError: If the metric does not exist.
+
+    >>> languages_by_preset("chrf")
+    {'': Languages(only=(), but=())}
+    """
+    _check_name(name)
+    found = _entries()[name].load()
+    if isinstance(found, type):
+        return {"": found(options_from(get_type_hints(found)["options"], {})).languages}
+    module = import_module(found.__module__)
+    spoken: Mapping[str, str] = getattr(module, "LANGUAGES", {})
+    presets: Iterable[str] = getattr(module, "PRESETS", ("",))
+    return {preset: languages_of(spoken.get(preset, "en")) for preset in presets}
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:

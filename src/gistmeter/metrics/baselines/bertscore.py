@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.core.example import Example, Need, Side
-from gistmeter.core.language import Languages, languages_of
+from gistmeter.core.language import Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score, Span
@@ -16,6 +16,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
 from gistmeter.metrics.baselines.word_spans import word_spans
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files import multilingual
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.language import CHECKED, language_flags
@@ -26,8 +27,11 @@ Encoded = tuple[Tokens, FloatArray]
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 5),
     "base": ("mpnet", 7),
+    "multilingual": ("multilingual", 12),
     "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
 }
+LANGUAGES = {"multilingual": multilingual.spoken()}
+"""Languages of the models, by preset; English if it is not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +155,16 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build BERTScore.
 
     Args:
-        preset: `mini` (MiniLM), `base` (MPNet-base), or `paper` (roberta-large).
+        preset: `mini` (MiniLM), `base` (MPNet-base), `multilingual` (multilingual-e5-small), or `paper`
+            (roberta-large).
         model: Encoder that replaces the preset's.
         runtime: Device, data type, and batch size.
         options: See `BertScoreOptions`.
     """
-    chosen = options_from(BertScoreOptions, options)
+    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
+    chosen = options_from(BertScoreOptions, {"language": spoken, **options})
+    if model is None:
+        check_spoken(chosen.language, languages_of(spoken), preset)
     name, layer = (model, None) if model else preset_from("bertscore", PRESETS, preset)
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 
