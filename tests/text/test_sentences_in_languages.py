@@ -5,7 +5,7 @@ import pytest
 from gistmeter.text.sentences import split_sentences
 
 CASES = [
-    ("de", "Am 3. Oktober kam Dr. Berg mit Hrn. Lund an.| Er blieb bis 5. Mai.| Danach, bzw. davor, ging er."),
+    ("de", "Am 3. Oktober kam Dr. Berg mit Hrn. Lund.| Er blieb bis 5. Mai.| Danach, bzw. davor, ging er."),
     ("de", "Das kostet ca. 5 Mio. Euro.| Die Firma Berg e.V. zahlt."),
     ("es", "El Sr. Gómez y la Sra. Ruiz llegaron.| ¿Por qué?| ¡No lo sé!"),
     ("es", "Vive en EE.UU. desde 1990.| Nadie lo vio."),
