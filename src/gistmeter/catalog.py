@@ -297,8 +297,8 @@ def _train_without_loop(
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
         return _task("en")(content, output, steps=steps)
     if steps is not None:
-        raise UsageError(f"{recipe} counts words and has no training steps; omit --steps")
-    return _task("frequencies")(content, data or Path(), output)
+        raise UsageError(f"{recipe} has no training steps; omit --steps")
+    return _task(str(content["task"]))(content, data or Path(), output)
 
 
 def _task(name: str) -> Callable[..., Figures]:
