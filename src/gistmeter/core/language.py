@@ -40,6 +40,17 @@ class Languages:
             return ", ".join(self.only)
         return f"any language but {', '.join(self.but)}" if self.but else "any language"
 
+    def __and__(self, other: "Languages") -> "Languages":
+        """Return the languages that both metrics score.
+
+        >>> str(Languages(("en", "th")) & Languages(but=("th",)))
+        'en'
+        """
+        if not self.only and not other.only:
+            return Languages(but=tuple(sorted({*self.but, *other.but})))
+        wide = self.only or other.only
+        return Languages(tuple(each for each in wide if each in self and each in other))
+
     def problem(self, language: str | None) -> str | None:
         """Return the problem of a row in a language; None if there is none, or the language is not known.
 

@@ -65,13 +65,18 @@ def add_metric_options(parser: Parser, *, nargs: str = "+") -> None:
     group.add_argument(
         "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe): fluency, …"
     )
+    add_language(group)
+    add_running(group)
+
+
+def add_language(group: Group) -> None:
+    """Add the language of the rows that name none."""
     group.add_argument(
         "--language",
         type=language,
         metavar="TAG",
         help="of the rows without a field `language`: en, fr, pt-BR, … (default: not said)",
     )
-    add_running(group)
 
 
 def add_running(group: Group) -> None:
