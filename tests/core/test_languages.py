@@ -124,3 +124,37 @@ def test_a_preset_rejects_a_language_that_its_model_does_not_know() -> None:
 def test_languages_are_printed_for_people() -> None:
     assert str(Languages(but=("th",))) == "any language but th"
     assert Languages(("en",)).problem(None) is None
+
+
+def test_rows_of_a_french_data_set_are_french_unless_they_say_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, out = tmp_path / "muss_fr.jsonl", tmp_path / "out.json"
+    candidates = ["Oui.", "Oui, oui.", "Non, il pleut."]
+    data.write_text(
+        "".join(
+            json.dumps({"candidate": text, "references": ["Oui, il pleut."], "scores": {"adequacy": at}})
+            + "\n"
+            for at, text in enumerate(candidates)
+        )
+    )
+    assert main(["benchmark", "rouge", "chrf", "--data", str(data), "--json", str(out)]) == 0
+    found = {row["metric"]: row for row in json.loads(out.read_text()) if row["part"] == "value"}
+    assert (found["rouge"]["n"], found["chrf"]["n"]) == (0, 3)
+    assert (
+        main(
+            ["benchmark", "rouge", "--data", str(data), "--language", "en", "--json", str(out), "--overwrite"]
+        )
+        == 0
+    )
+    assert json.loads(out.read_text())[0]["n"] == 3
+    capsys.readouterr()
+
+
+def test_the_command_metrics_prints_the_languages_of_each_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", "chrf", "rouge", "speed"]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()[2:]]
+    assert ["chrf", "any", "language"] in lines
+    assert ["rouge", "en"] in lines
+    assert ["speed", "mini", "en"] in lines
+    assert any(line[:2] == ["speed", "multilingual"] and line[2:] != ["en"] for line in lines)
