@@ -164,15 +164,14 @@ def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above
         return ()
     what = _documented(inspect.getdoc(kind) or "")
     return tuple(
-        Option(field.name, str(field.default), what.get(field.name, ""))
-        for field in dataclasses.fields(kind)
+        Option(field.name, str(field.default), what.get(field.name, "")) for field in dataclasses.fields(kind)
     )
 
 
 def _documented(text: str) -> dict[str, str]:
-    """Return the text of each argument in a docstring.
+    r"""Return the text of each argument in a docstring.
 
-    >>> _documented("Options.\\n\\nArgs:\\n    match: How to match:\\n        `greedy`.\\n    norm: Other.")
+    >>> _documented("Options.\n\nArgs:\n    match: How to match:\n        `greedy`.\n    norm: Other.")
     {'match': 'How to match: `greedy`.', 'norm': 'Other.'}
     """
     _, _, section = text.partition("Args:\n")

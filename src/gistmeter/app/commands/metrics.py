@@ -28,7 +28,8 @@ def run(options: MetricsOptions) -> int:
 
 def _table() -> str:
     rows = [
-        (each.name, each.question, each.needs, each.better, each.range) for each in map(describe, catalog.names())
+        (each.name, each.question, each.needs, each.better, each.range)
+        for each in map(describe, catalog.names())
     ]
     headers = ("metric", "question", "needs", "better", "range")
     return tabulate(rows, headers, "simple", maxcolwidths=(None, QUESTION, None, None, None))
