@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.example import Need
@@ -103,8 +103,7 @@ def build(
         UsageError: If a name, a preset or an option does not exist.
         ModelError: If a model cannot be found or loaded.
     """
-    _check_name(name)
-    found = _entries()[name].load()
+    found = target(name)
     built: Metric
     if isinstance(found, type):
         built = found(options_from(get_type_hints(found)["options"], options or {}))
@@ -113,6 +112,16 @@ def build(
 
         built = found(preset, model, runtime or Runtime(), options or {})
     return built
+
+
+def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
+    """Return what the table names for a metric: a function that builds it, or its class.
+
+    Raises:
+        UsageError: If the metric does not exist.
+    """
+    _check_name(name)
+    return _entries()[name].load()
 
 
 def languages_by_preset(name: str) -> dict[str, Languages]:
@@ -126,8 +135,7 @@ def languages_by_preset(name: str) -> dict[str, Languages]:
     >>> languages_by_preset("chrf")
     {'': Languages(only=(), but=())}
     """
-    _check_name(name)
-    found = _entries()[name].load()
+    found = target(name)
     if isinstance(found, type):
         return {"": found(options_from(get_type_hints(found)["options"], {})).languages}
     module = import_module(found.__module__)

@@ -10,16 +10,17 @@ from gistmeter.app.options.parsing import Commands
 class MetricsOptions:
     """Options of `gistmeter metrics`."""
 
-    metrics: tuple[str, ...]
+    name: str | None
 
 
 def add_metrics(commands: Commands) -> None:
     """Add the command."""
     metrics = commands.add_parser(
         "metrics",
-        help="list metrics, and the languages that each preset scores",
-        description="List metrics with their presets, and the languages that each preset scores.",
+        help="list the metrics, or describe one",
+        description="List the metrics with their questions, or describe one: required fields, range, "
+        "presets, options, and the values of texts whose quality is known.",
     )
-    metrics.add_argument("metrics", metavar="METRIC", nargs="*", help="a metric (default: all)")
+    metrics.add_argument("name", nargs="?", metavar="METRIC", help="the metric to describe")
     add_output(metrics, quiet="no notes")
     metrics.set_defaults(options=MetricsOptions, run="gistmeter.app.commands.metrics:run")
