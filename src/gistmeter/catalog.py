@@ -273,7 +273,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
     content = read_toml(recipe)
     if content["task"] in WITHOUT_LOOP:
-        return _train_without_loop(content, recipe, data, output, steps)
+        return _train_without_loop(content, recipe, (data, output), steps, progress=progress)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
         hint = did_you_mean(chosen.task, TASKS)
@@ -284,12 +284,13 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
 
 def _train_without_loop(
-    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+    content: Options, recipe: Path, folders: tuple[Path | None, Path], steps: int | None, *, progress: bool
 ) -> Figures:
+    data, output = folders
     if content["task"] == "en":
         if data is not None:
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
-        return _task("en")(content, output, steps=steps)
+        return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
         raise UsageError(f"{recipe} counts words and has no training steps; omit --steps")
     return _task("frequencies")(content, data or Path(), output)

@@ -27,8 +27,6 @@ WEIGHERS = "weigher"
 """Folder of learned weights inside a model's folder."""
 SHIPPED = {"gistmeter/fill": "gistmeter/weighers"}
 """Learned weights that ship with a model."""
-OWN = "filler"
-"""Encoder name in learned weights that stands for the encoder of the filler."""
 PROBE = "Copper-coated wires don't bend: 7-6(3) in 2013, «façade» and 天气 too."
 
 
@@ -95,6 +93,7 @@ def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") 
         BadModel: If the encoder cannot be loaded, or its tokenizer differs from the filler's.
     """
     from gistmeter.models.encode.pair import PairEncoder
+    from gistmeter.models.encode.token_weighter import OWN
 
     loaded = PairEncoder.load(name if encoder == OWN else encoder, runtime)
     if loaded.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:

@@ -9,10 +9,11 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files.folder import POOLING_FILE, read_json
-from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
@@ -102,10 +103,10 @@ class Encoder:
             return tuned
         tokenizer = load_tokenizer(files)
         if layers is None:
-            model = load_weights(files, "AutoModel", tokenizer)
+            model = load_bidirectional(files, tokenizer)
             return cls(model, tokenizer, identity=files.identity, pooling=_pooling(files), runtime=runtime)
         _check_layers(files, layers)
-        model = load_weights(files, "AutoModel", tokenizer, num_hidden_layers=layers)
+        model = load_bidirectional(files, tokenizer, num_hidden_layers=layers)
         identity = f"{files.identity}/layer{layers}"
         return cls(model, tokenizer, identity=identity, pooling=_pooling(files), runtime=runtime)
 

@@ -77,8 +77,7 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
         return find_minilm(fresh=fresh)
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
-    # Bundled models take precedence over folders, so they are the same in every working directory.
-    if name.startswith("gistmeter/"):
+    if is_built_in(name):
         return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -88,6 +87,11 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     raise ModelNotFound(
         f"{name} is not a model folder; give a folder, or a Hub id such as owner/name@revision"
     )
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a name belongs to gistmeter; it takes precedence over a folder of the same name."""
+    return name == "minilm" or name in PINNED or name.startswith("gistmeter/")
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:

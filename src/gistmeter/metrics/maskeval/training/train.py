@@ -12,11 +12,11 @@ from gistmeter.core.options import options_from
 from gistmeter.metrics.maskeval.masks import mask_words
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
-from gistmeter.metrics.maskeval.presets import OWN, WEIGHERS, load_encoder
+from gistmeter.metrics.maskeval.presets import WEIGHERS, load_encoder
 from gistmeter.metrics.maskeval.tokenized import cut_texts
 from gistmeter.metrics.maskeval.training.rows import RatedPair, read_ratings, word_states
 from gistmeter.metrics.maskeval.training.weights import Plan, Split, cross_validate, fit, share_out, target_of
-from gistmeter.models.encode.token_weighter import Head
+from gistmeter.models.encode.token_weighter import OWN, Head
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.fill.protocol import Filler, Query
 from gistmeter.models.run.runtime import Runtime
