@@ -28,6 +28,7 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
     "chrf": "gistmeter.metrics.baselines:Chrf",

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gistmeter.bench.suites.analyses.maskeval import Tagged, mean_weight_by_tag
+from gistmeter.bench.suites.analyses.maskeval import Tagged, mean_weight_by_tag, part_of_speech
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError
 from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
@@ -56,7 +56,9 @@ def _tags(texts: Sequence[str]) -> list[list[Tagged]]:
     with load_pipeline("en").session() as nlp:
         for doc in nlp.pipe(dict.fromkeys(texts), disable=["ner"]):
             known[doc.text] = [
-                (token.idx, token.idx + len(token), token.pos_ or "X") for token in doc if not token.is_space
+                (token.idx, token.idx + len(token), part_of_speech(token))
+                for token in doc
+                if not token.is_space
             ]
     return [known[text] for text in texts]
 

@@ -91,7 +91,7 @@ def base_of(files: ModelFiles) -> str:
 
 
 def name_from(folder: Path, name: str) -> str:
-    """Return a model name to store in a folder: the path from there to a model folder; other names unchanged."""
+    """Return a model name to store in a folder: of a model folder, the path from there."""
     place = Path(name).expanduser()
     if is_built_in(name) or not place.is_dir():
         return name

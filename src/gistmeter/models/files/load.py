@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.core.errors import BadModel, MissingExtra, ModelNotFound
 from gistmeter.models.files.bundle import BUNDLE, entry, flaws
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import (
@@ -45,6 +45,8 @@ MINILM_SHA256 = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
 }
+SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
+"""The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
 
@@ -137,9 +139,15 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
     Raises:
         BadModel: If it cannot be loaded, or does not provide character offsets.
+        MissingExtra: If the folder has only a SentencePiece model (`spiece.model`), as mT5's on the Hub, and
+            the packages that read it are not installed.
     """
     from transformers import AutoTokenizer
 
+    if not (files.folder / "tokenizer.json").is_file() and any(files.folder.glob("*.model")):
+        missing = next((name for name, module in SENTENCEPIECE.items() if not _is_installed(module)), None)
+        if missing:
+            raise MissingExtra(missing, "multilingual")
     try:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(
@@ -279,6 +287,13 @@ def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
             ) from error
     check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False
 
 
 def _highest_id(tokenizer: Tokenizer) -> int:
