@@ -112,9 +112,8 @@ class Listed:
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["provenance"])
 def test_golden(case: dict[str, Any]) -> None:
     fields = {key: value for key, value in case["input"].items() if key != "options"}
-    [score] = Likelihood(Listed(), LikelihoodOptions(**case["input"]["options"])).score(
-        [Example("1", **fields)]
-    )
+    metric = Likelihood(Listed(), LikelihoodOptions(**case["input"]["options"]))
+    [score] = metric.score([Example("1", **fields)])
     assert {**score.parts, "value": score.value} == pytest.approx(case["value"], abs=case["tolerance"])
 
 

@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights, read_config
+from gistmeter.models.files.families import family_of
+from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
 from gistmeter.models.run.backend import check_finite
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
@@ -85,9 +86,9 @@ class ConditionalModel:
             BadModel: If it cannot be loaded, or is no encoder-decoder.
         """
         files = find_model(name)
-        config = read_config(files)
-        if not config.get("is_encoder_decoder"):
-            raise BadModel(f"{name} is a {config['model_type']}, not an encoder-decoder; give a BART or a T5")
+        family, encoder_decoder = family_of(files)
+        if not encoder_decoder:
+            raise BadModel(f"{name} is a {family}, not an encoder-decoder; give a BART or a T5")
         tokenizer = load_tokenizer(files)
         model = load_weights(files, "AutoModelForSeq2SeqLM", tokenizer)
         return cls(model, tokenizer, identity=files.identity, prefix=prefix, runtime=runtime)
