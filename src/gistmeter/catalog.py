@@ -36,8 +36,12 @@ METRICS = {
     "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
     "novelty": "gistmeter.metrics.baselines:Novelty",
     "extractive": "gistmeter.metrics.baselines:Extractive",
+    "quality": "gistmeter.combined.quality:build",
+    "check": "gistmeter.combined.check:build",
 }
 """Each value is a function (preset, model, runtime, options), or a metric class that takes only `options`."""
+COMBINED = ("quality", "check")
+"""Metrics that score with other metrics of the table; `all` does not select them."""
 TASKS = {
     "en": "gistmeter.training.recipes.spacy_pipeline:train_pipeline",
     "fill": "gistmeter.training.recipes.infiller:train_fill",
@@ -49,11 +53,13 @@ TASKS = {
     "cloze": "gistmeter.metrics.cloze.training.train:train_cloze",
     "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
     "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
+    "quality": "gistmeter.combined.training.quality:train_quality",
+    "check": "gistmeter.combined.training.check:train_check",
 }
 """Each value is a function (recipe, data, output, progress); tasks in `WITHOUT_LOOP` have other arguments."""
-WITHOUT_LOOP = ("en", "frequencies")
+WITHOUT_LOOP = ("en", "frequencies", "quality", "check")
 """Tasks that do not use the training loop; their recipes have another form."""
-WITH_DIMENSION = ("maskeval", "sumqe")
+WITH_DIMENSION = ("maskeval", "sumqe", "quality")
 """Metrics with an option `dimension` for the quality to score."""
 ALL = "all"
 Options = Mapping[str, object]
@@ -155,8 +161,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those whose model is not available and those that need an absent field;
-    a log message names these.
+    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
+    need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -181,7 +187,7 @@ def parse_all(specs: Iterable[str], *, dimension: str | None = None) -> Parsed:
     """
     asked = list(specs)
     # Parsed before any model is loaded, so that a misspelled name is reported at once.
-    every = {name: parse_spec(name) for name in names() if ALL in asked}
+    every = {name: parse_spec(name) for name in names() if ALL in asked and name not in COMBINED}
     parsed = every | {spec: parse_spec(spec) for spec in asked if spec != ALL}
     _ask_for(dimension, parsed)
     return parsed

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gistmeter.app.options.benchmark import add_benchmark
+from gistmeter.app.options.check import add_check
 from gistmeter.app.options.compare import add_compare
 from gistmeter.app.options.completion import add_completion
 from gistmeter.app.options.data import add_data
@@ -15,6 +16,7 @@ from gistmeter.app.options.serve import add_serve
 from gistmeter.app.options.train import add_train
 
 COMMANDS = (
+    add_check,
     add_score,
     add_compare,
     add_benchmark,
