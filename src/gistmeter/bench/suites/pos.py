@@ -16,7 +16,7 @@ NOTES = (
     "Share of the source's total weight, averaged over pairs. Read off the paper's bar chart: uniform "
     "weights give nouns .15 to .20; consistency and fluency give more weight to adpositions, auxiliaries, "
     "determiners and less to nouns, verbs, adjectives; coherence and relevance do the opposite.",
-    "Auxiliaries are modal verbs, all forms of *be*, and *have* and *do* where the parser marks them as such.",
+    "Auxiliaries are modal verbs, all forms of *be*, and *have* and *do* where the parser says so.",
 )
 
 
