@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.example import Need
@@ -102,8 +102,7 @@ def build(
         UsageError: If a name, a preset or an option does not exist.
         ModelError: If a model cannot be found or loaded.
     """
-    _check_name(name)
-    found = _entries()[name].load()
+    found = target(name)
     built: Metric
     if isinstance(found, type):
         built = found(options_from(get_type_hints(found)["options"], options or {}))
@@ -112,6 +111,16 @@ def build(
 
         built = found(preset, model, runtime or Runtime(), options or {})
     return built
+
+
+def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
+    """Return what the table names for a metric: a function that builds it, or its class.
+
+    Raises:
+        UsageError: If the metric does not exist.
+    """
+    _check_name(name)
+    return _entries()[name].load()
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
@@ -299,8 +308,8 @@ def _train_without_loop(
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
         return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
-        raise UsageError(f"{recipe} counts words and has no training steps; omit --steps")
-    return _task("frequencies")(content, data or Path(), output)
+        raise UsageError(f"{recipe} has no training steps; omit --steps")
+    return _task(str(content["task"]))(content, data or Path(), output)
 
 
 def _task(name: str) -> Callable[..., Figures]:

@@ -57,15 +57,11 @@ def test_rows_get_the_lines_of_score(tiny_check: Path, tmp_path: Path) -> None:
         ([*PAIR, "-o", "x.jsonl"], "-o is for rows"),
     ],
 )
-def test_half_a_question_is_refused(
-    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_half_a_question_is_refused(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", *words]) == 2
     assert says in capsys.readouterr().err
 
 
-def test_without_a_source_there_is_no_answer(
-    tiny_check: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_source_there_is_no_answer(tiny_check: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--candidate-text", TEXT, "--model", str(tiny_check), "--quiet"]) == 3
     assert "No answer: the row has no source" in capsys.readouterr().out

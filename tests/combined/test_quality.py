@@ -10,6 +10,7 @@ from gistmeter import catalog
 from gistmeter.combined.linear import Linear, Term
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example
+from gistmeter.core.metric import Metric
 from gistmeter.core.score import Score
 from gistmeter.models.run.runtime import Runtime
 from tests.tiny_combined import SIMPLIFICATION, SUMMARY, save_quality
@@ -18,7 +19,7 @@ PAIR = Example("1", "A ferry turned back. Nobody drowned.", "A ferry turned back
 CPU = Runtime(device="cpu")
 
 
-def quality(folder: Path, **options: object) -> catalog.Metric:
+def quality(folder: Path, **options: object) -> Metric:
     return catalog.build("quality", model=str(folder), runtime=CPU, options=options)
 
 

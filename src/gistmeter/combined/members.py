@@ -1,5 +1,6 @@
 """Build the metrics that a combined metric is made of, and score examples with them."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.load import ModelFiles, find_model, read_config
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.training.files import write_text
 
 CONFIG = "config.json"
 Members = Mapping[str, Metric]
@@ -44,6 +46,12 @@ def read_combination(name: str, kind: str) -> tuple[str, Mapping[str, Any]]:
     if facts["model_type"] != kind:
         raise BadModel(f"{name} contains a {facts['model_type']}, not a {kind}; give another folder")
     return files.identity, facts
+
+
+def save_combination(folder: Path, facts: Mapping[str, Any]) -> None:
+    """Write the `config.json` of a combination."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / CONFIG, json.dumps(facts, indent=1) + "\n")
 
 
 def load_members(entries: Mapping[str, Mapping[str, str]], runtime: Runtime) -> dict[str, Metric]:

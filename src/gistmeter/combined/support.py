@@ -8,9 +8,12 @@ from typing import Any
 from gistmeter.core.score import Score, Span
 
 FEATURES = ("entailment", "similarity", "facts", "worst_fact")
-"""Features of a sentence; higher is better. `entailment`: p(entailment) − p(contradiction) given the closest
-source sentences; unknown without that member. `similarity`: cosine to the closest one. `facts`, `worst_fact`: geometric mean and minimum of
-the probabilities of its facts."""
+"""Features of a sentence; higher is better.
+
+`entailment`: p(entailment) − p(contradiction) given the closest source sentences; unknown without it.
+`similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
+probabilities of its facts.
+"""
 
 
 @dataclass(frozen=True, slots=True)

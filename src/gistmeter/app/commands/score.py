@@ -18,6 +18,7 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.result import result_row
 from gistmeter.core.row import Row
+from gistmeter.described.describe import anchor_data, anchors_of
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
 from gistmeter.engine.plan import Plan
@@ -171,10 +172,22 @@ def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> Non
         return
     if pair is not None:
         scores = zip(summary.metrics, summary.kept[0].scores, strict=True)
-        text = "\n\n".join(pair_text(label, score, pair) for (label, _), score in scores)
+        text = "\n\n".join(
+            pair_text(label, score, pair) + _standing(metric.signature.text, score.value)
+            for (label, metric), score in scores
+        )
     else:
         text = score_table(results)
     sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def _standing(signature: str, value: float) -> str:
+    """Return where a value stands among those of known texts; nothing if they were scored otherwise."""
+    anchors = anchors_of(signature)
+    if anchors is None or math.isnan(value):
+        return ""
+    share = 100 * anchors.share_below(value)
+    return f"\n\nhigher than {share:.0f} % of the system outputs in {anchor_data()}"
 
 
 def _explain(summary: Summary, options: ScoreOptions) -> None:

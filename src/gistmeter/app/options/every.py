@@ -7,6 +7,7 @@ from gistmeter.app.options.check import add_check
 from gistmeter.app.options.compare import add_compare
 from gistmeter.app.options.completion import add_completion
 from gistmeter.app.options.data import add_data
+from gistmeter.app.options.metrics import add_metrics
 from gistmeter.app.options.models import add_models
 from gistmeter.app.options.parsing import Parser
 from gistmeter.app.options.report import add_report
@@ -23,6 +24,7 @@ COMMANDS = (
     add_reproduce,
     add_report,
     add_serve,
+    add_metrics,
     add_data,
     add_models,
     add_train,
