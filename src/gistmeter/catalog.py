@@ -30,6 +30,7 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
     "chrf": "gistmeter.metrics.baselines:Chrf",
@@ -310,7 +311,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
     content = read_toml(recipe)
     if content["task"] in WITHOUT_LOOP:
-        return _train_without_loop(content, recipe, data, output, steps)
+        return _train_without_loop(content, recipe, (data, output), steps, progress=progress)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
         hint = did_you_mean(chosen.task, TASKS)
@@ -321,12 +322,13 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
 
 def _train_without_loop(
-    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+    content: Options, recipe: Path, folders: tuple[Path | None, Path], steps: int | None, *, progress: bool
 ) -> Figures:
+    data, output = folders
     if content["task"] == "en":
         if data is not None:
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
-        return _task("en")(content, output, steps=steps)
+        return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
         raise UsageError(f"{recipe} has no training steps; omit --steps")
     return _task(str(content["task"]))(content, data or Path(), output)

@@ -7,6 +7,7 @@ QUESTIONS = {
     "speed": "Does each sentence mean what a sentence of the other text means?",
     "sumqe": "Is it grammatical, without repetition, clear, focused and coherent?",
     "bertscore": "Does each token have a counterpart in a reference?",
+    "likelihood": "How probable does the source make it for a language model?",
     "rouge": "Which word sequences does it share with a reference?",
     "bleu": "Which n-grams of words does it share with a reference?",
     "chrf": "Which n-grams of characters does it share with a reference?",

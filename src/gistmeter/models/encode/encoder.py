@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.folder import POOLING_FILE, PROMPT_FILE, read_json
-from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
@@ -109,7 +110,7 @@ class Encoder:
         if layers is not None:
             _check_layers(files, layers)
             identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
-        model = load_weights(files, "AutoModel", tokenizer, **kept)
+        model = load_bidirectional(files, tokenizer, **kept)
         pooling, prompt = _pooling(files), prompt_of(files)
         return cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
 
