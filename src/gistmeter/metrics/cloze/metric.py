@@ -70,7 +70,7 @@ class Cloze:
         retriever = {"retriever": passages.retriever.identity} if passages else {}
         return Signature.of(
             "cloze",
-            version=1,
+            version=2,
             model=self.filler.identity,
             **retriever,
             pipeline=self.pipeline.identity,
