@@ -67,7 +67,7 @@ class Cloze:
         per token).
         """
         passages = self._passages
-        retriever = {"retriever": passages.retriever.identity} if passages else {}
+        retriever = {"retriever": passages.retriever.text_identity} if passages else {}
         return Signature.of(
             "cloze",
             version=2,

@@ -32,14 +32,14 @@ class ClozeOptions:
         beta: Score threshold, from 0 to 1.
         aggregate: Value of a candidate: the `average` over its factors (equation 2), their `geometric` mean,
             to which low scores matter more, or the lowest factor score (`min`).
-        window: Maximum number of tokens that the model reads, special ones included (section 4.3.4); for models
-            with separate windows, of each text. 0 gives the model's own window.
+        window: Maximum number of tokens that the model reads, special ones included (section 4.3.4); of each
+            text for models with separate windows. 0 gives the model's own window.
         passage: Maximum number of document tokens in a question: those of the sentences that are most similar
             to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
 
     Raises:
-        UsageError: If k, alpha, beta, window or passage is out of range, or `prior=subtract` is combined with a
-            criterion other than `soft` and `geometric`, or with `aggregate=geometric`.
+        UsageError: If a number is out of range, or `prior=subtract` is combined with a criterion other than
+            `soft` and `geometric`, or with `aggregate=geometric`.
     """
 
     k: int = 1
