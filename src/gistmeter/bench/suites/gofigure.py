@@ -1,5 +1,6 @@
 """GO FIGURE: sensitivity of metrics to errors, and ClozE's corrections. ClozE's tables 3, 4 and 5."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -133,7 +134,8 @@ def _lines(context: BenchmarkContext, case: Case, family: Family, texts: TextSet
     return [
         Line(
             case.label, name, number(value), case.paper.get(name), metric=case.metric or "",
-            level="texts", n=found.n, signature=signature, note=note,
+            level="texts", n=found.n, signature=signature,
+            note=note or ("" if np.isfinite(value) else "undefined"),
         )
         for name, value in zip(names, figures, strict=True)
     ]  # fmt: skip
@@ -174,9 +176,9 @@ def _correction_lines(context: BenchmarkContext, case: Case, family: Family, tex
 def _shares(found: Corrections) -> list[tuple[str, float, int]]:
     """Return the name, the value and the number of errors of each share."""
     return [
-        ("within a factor", found.factors / max(found.changes, 1), found.changes),
+        ("within a factor", found.factors / found.changes if found.changes else math.nan, found.changes),
         ("corrected", found.rate, found.factors),
-        ("suggested", found.suggested / max(found.factors, 1), found.factors),
+        ("suggested", found.suggested / found.factors if found.factors else math.nan, found.factors),
     ]
 
 

@@ -36,6 +36,7 @@ def _speed(label: str, model: str) -> Case:
 CASES: tuple[Case, ...] = (
     Case("ROUGE-L", "rouge", "rougeL_f1"),
     Case("BLEU", "bleu"),
+    Case("chrF", "chrf"),
     Case("METEOR", "meteor:synonyms=wordnet"),
     Case("METEOR without synonyms", "meteor"),
     Case("SMS", "sms", model="minilm"),
