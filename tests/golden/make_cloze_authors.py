@@ -1,8 +1,8 @@
 """Write cloze_authors.json: what the authors' code of ClozE fills in and scores, on a tiny model.
 
 Run `git clone https://github.com/Mr-KenLee/ClozE FOLDER` (the golden file is from commit e4088ca), then
-`python -m tests.golden.make_cloze_authors FOLDER`. The code runs unchanged, except that its spaCy pipeline gets
-the sentence boundaries of gistmeter, and that transformers 5 has no `encode_plus`.
+`python -m tests.golden.make_cloze_authors FOLDER`. The code runs unchanged, except that its spaCy pipeline
+gets the sentence boundaries of gistmeter, and that transformers 5 has no `encode_plus`.
 """
 
 import json
