@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
-from gistmeter.core.errors import ModelError, UsageError
+from gistmeter.core.errors import MissingExtra, ModelError, UsageError
 from gistmeter.core.example import Need
 from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
@@ -30,6 +30,9 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "moverscore": "gistmeter.metrics.baselines.moverscore:build",
+    "sms": "gistmeter.metrics.baselines.sms:build",
+    "meteor": "gistmeter.metrics.baselines.meteor:build",
     "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
@@ -192,8 +195,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
-    need an absent field; a log message names the latter two.
+    `all` selects all metrics, except those in `COMBINED`, those whose model or extra is not available, and
+    those that need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -240,7 +243,7 @@ def load_each(
     for label, (name, options) in parsed.items():
         try:
             metric = build(name, options=options, **chosen)
-        except ModelError as error:
+        except (ModelError, MissingExtra) as error:
             if label in asked:
                 raise
             LOG.info("skipped: %s", error)

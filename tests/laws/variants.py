@@ -100,7 +100,7 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix"}
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:
@@ -121,6 +121,8 @@ def _others(option: str, hint: Any, default: Any) -> list[object]:  # noqa: ANN4
         return [choice for choice in get_args(hint) if choice != default]
     if kinds == {bool}:
         return [not default]
+    if option == "window":
+        return [60]  # with less room, no factor of some texts fits
     if kinds == {int}:
         return [1 if default is None else default + 1]
     if kinds == {float}:
