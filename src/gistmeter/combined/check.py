@@ -19,7 +19,6 @@ from gistmeter.combined.support import Risk, Sentence, read_sentences
 from gistmeter.core.errors import BadModel
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import Languages
-from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.core.score import Score, Span
@@ -64,11 +63,6 @@ class Check:
     def languages(self) -> Languages:
         """The languages that every member scores."""
         return languages_of(self.members)
-
-    @property
-    def languages(self) -> Languages:
-        """English: the weights were fitted to judgements of English texts."""
-        return ENGLISH
 
     @property
     def signature(self) -> Signature:

@@ -19,7 +19,6 @@ from gistmeter.combined.members import (
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import Languages
-from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Score
@@ -78,11 +77,6 @@ class Quality:
     def languages(self) -> Languages:
         """The languages that every member scores."""
         return languages_of(self.members)
-
-    @property
-    def languages(self) -> Languages:
-        """English: the weights were fitted to judgements of English texts."""
-        return ENGLISH
 
     @property
     def signature(self) -> Signature:

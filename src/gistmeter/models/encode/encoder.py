@@ -120,9 +120,7 @@ class Encoder:
             identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
         model = load_bidirectional(files, tokenizer, **kept)
         pooling, prompt = _pooling(files), prompt_of(files)
-        encoder = cls(
-            model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt
-        )
+        encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
         encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
         return encoder
 
