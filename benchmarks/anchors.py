@@ -6,8 +6,8 @@
     python benchmarks/anchors.py write --data summeval.dev.jsonl.gz --known anchors.scores.jsonl \
         --systems systems.scores.jsonl
 
-The texts of `rows`: for each article the first reference (the other references stay), its first three sentences,
-and a system's summary of another article.
+The texts of `rows`: for each article the first reference (the other references stay), its first three
+sentences, and a system's summary of another article.
 """
 
 import argparse
@@ -70,12 +70,16 @@ def write_anchors(data: str, known: str, systems: list[str]) -> None:
     found = []
     for path in systems:
         outputs = read_scores(path)
-        found += [_anchors(label, texts, outputs, people) for label in outputs.scores if label in texts.scores]
+        found += [
+            _anchors(label, texts, outputs, people) for label in outputs.scores if label in texts.scores
+        ]
     found.sort(key=lambda each: each["spec"])
     ANCHORS.write_text(json.dumps({"data": DATA, "metrics": found}, indent=1) + "\n", encoding="utf-8")
 
 
-def _anchors(label: str, texts: ScoresOutput, outputs: ScoresOutput, people: dict[str, Any]) -> dict[str, Any]:
+def _anchors(
+    label: str, texts: ScoresOutput, outputs: ScoresOutput, people: dict[str, Any]
+) -> dict[str, Any]:
     kinds: dict[str, list[float]] = defaultdict(list)
     for key, score in texts.scores[label].items():
         kinds[str(texts.rows[key].system)].append(score.value)

@@ -6,12 +6,14 @@ the entry point group `gistmeter.metrics`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
-from gistmeter.core.errors import ModelError, UsageError
+from gistmeter.core.errors import MissingExtra, ModelError, UsageError
 from gistmeter.core.example import Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
@@ -28,6 +30,9 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "moverscore": "gistmeter.metrics.baselines.moverscore:build",
+    "sms": "gistmeter.metrics.baselines.sms:build",
+    "meteor": "gistmeter.metrics.baselines.meteor:build",
     "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
@@ -123,6 +128,26 @@ def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
     return _entries()[name].load()
 
 
+def languages_by_preset(name: str) -> dict[str, Languages]:
+    """Return the languages that each preset of a metric scores, with its default options.
+
+    A metric without presets has one entry, with an empty name. No model is loaded.
+
+    Raises:
+        UsageError: If the metric does not exist.
+
+    >>> languages_by_preset("chrf")
+    {'': Languages(only=(), but=())}
+    """
+    found = target(name)
+    if isinstance(found, type):
+        return {"": found(options_from(get_type_hints(found)["options"], {})).languages}
+    module = import_module(found.__module__)
+    spoken: Mapping[str, str] = getattr(module, "LANGUAGES", {})
+    presets: Iterable[str] = getattr(module, "PRESETS", ("",))
+    return {preset: languages_of(spoken.get(preset, "en")) for preset in presets}
+
+
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     """Split a spec into a metric's name and its options.
 
@@ -170,8 +195,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
-    need an absent field; a log message names the latter two.
+    `all` selects all metrics, except those in `COMBINED`, those whose model or extra is not available, and
+    those that need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -218,7 +243,7 @@ def load_each(
     for label, (name, options) in parsed.items():
         try:
             metric = build(name, options=options, **chosen)
-        except ModelError as error:
+        except (ModelError, MissingExtra) as error:
             if label in asked:
                 raise
             LOG.info("skipped: %s", error)

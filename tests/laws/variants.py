@@ -88,21 +88,19 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
     if not is_first_adapter(name, model):
         return  # options are tried on a metric's first adapter
     for option, choice in choices(default):
-        given = {**BESIDE.get((name, option), {}), **BESIDE.get((name, str(choice)), {}), option: choice}
+        given = {**BESIDE.get((name, option), {}), option: choice}
         yield f"{name}:{option}={choice}", build(name, model, batch_tokens=batch_tokens, **given)
 
 
-# What an option, or a value of one, needs beside it to decide anything.
+# What an option needs beside it to decide anything.
 BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("maskeval", "spacing"): {"masks_per_pass": 3},
     ("cloze", "prior"): {"criterion": "soft", "aggregate": "average"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
-    ("quality", "meaning"): {"task": "simplification"},
-    ("quality", "simplicity"): {"task": "simplification"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix"}
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:
@@ -123,6 +121,8 @@ def _others(option: str, hint: Any, default: Any) -> list[object]:  # noqa: ANN4
         return [choice for choice in get_args(hint) if choice != default]
     if kinds == {bool}:
         return [not default]
+    if option == "window":
+        return [60]  # with less room, no factor of some texts fits
     if kinds == {int}:
         return [1 if default is None else default + 1]
     if kinds == {float}:

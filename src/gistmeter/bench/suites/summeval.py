@@ -134,16 +134,21 @@ def _fresh(every: Table) -> list[Line]:
     return [line for line in known if line.label.partition(":")[0] not in SEEN]
 
 
+def _size(line: Line) -> float:
+    """Return |r|: the sign of a metric such as `novelty` is known and is no merit."""
+    return abs(line.ours or 0.0)
+
+
 def _says(every: Table) -> tuple[str, ...]:
-    """Name the best metric for each dimension, and the metrics inside its interval."""
+    """Name the best metric for each dimension by |r|, and the metrics inside its interval."""
     said = []
     for name in DIMENSIONS:
         lines = [line for line in _fresh(every) if line.dimension == name]
         if len(lines) < 2:
             continue
-        best = max(lines, key=lambda line: line.ours or 0.0)
-        low = best.low if best.low is not None else best.ours or 0.0
-        near = [line.label for line in lines if line is not best and (line.ours or 0.0) >= low]
+        best = max(lines, key=_size)
+        low = _size(best) if best.low is None or best.high is None else min(abs(best.low), abs(best.high))
+        near = [line.label for line in lines if line is not best and _size(line) >= low]
         rest = f"; within its interval: {', '.join(f'`{label}`' for label in near)}" if near else ""
         said.append(f"{name.capitalize()}: `{best.label}` {best.ours:.2f}{rest}.")
     return tuple(said)

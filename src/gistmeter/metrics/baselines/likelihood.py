@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gistmeter.core.errors import ModelNotFound
 from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score, Span
@@ -100,13 +101,18 @@ class Likelihood:
         return (self.options.against,)
 
     @property
+    def languages(self) -> Languages:
+        """Any language: the model decides."""
+        return ANY
+
+    @property
     def signature(self) -> Signature:
         """Model and options: everything that determines the score."""
         return Signature.of("likelihood", version=1, model=self.model.identity, **options_text(self.options))
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by how probable it makes the other text, or the other text makes it."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = list(dict.fromkeys(text for example in examples for text in self._texts(example)))

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gistmeter.core.errors import BadModel
+from gistmeter.core.language import ENGLISH, check_spoken
 from gistmeter.core.options import Preset, options_from, preset_from
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
 from gistmeter.metrics.maskeval.weights import Learned, Uniform
-from gistmeter.text.words import tokenizer_name
+from gistmeter.text.words import row_tokenizer_name
 
 if TYPE_CHECKING:
     from gistmeter.models.encode.pair import PairEncoder
@@ -48,7 +49,9 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """
     own = preset_from("maskeval", PRESETS, preset)
     chosen = options_from(MaskEvalOptions, {**own.options, **options})
-    tokenizer_name(chosen.language)  # reject an unknown language before loading a model
+    if model is None:
+        check_spoken(chosen.language, ENGLISH, preset)
+    row_tokenizer_name(chosen.language)  # reject an unknown language before loading a model
     name = model or own.model
     from gistmeter.models.fill.load import load_filler
 

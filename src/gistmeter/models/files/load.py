@@ -1,6 +1,8 @@
 """Finds models and loads their weights. Only this module loads weights.
 
 Supported model names:
+* `multilingual`: the encoder multilingual-e5-small, for ten languages from the package
+  gistmeter-multilingual or, where it is not installed, from the Hub;
 * `minilm`: the encoder all-MiniLM-L6-v2, from an installed package; never uses the network;
 * `mpnet`: the encoder all-mpnet-base-v2 of the preset `base`, after `gistmeter models fetch base`; never uses
   the network;
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel, MissingExtra, ModelNotFound
+from gistmeter.models.files import multilingual
 from gistmeter.models.files.bundle import BUNDLE, entry, flaws
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import (
@@ -49,6 +52,8 @@ SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"
 """The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
+BLOCKS = "gistmeter_block"
+"""The key of `config.json` with the block size of 8-bit weights; see `models.files.blocks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,9 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     """
     if name == "minilm":
         return find_minilm(fresh=fresh)
+    if name == "multilingual" and multilingual.is_packaged():
+        return ModelFiles(multilingual.packaged_folder(fresh=fresh), multilingual.identity())
+    name = multilingual.HUB if name == "multilingual" else name
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
     if is_built_in(name):
@@ -176,6 +184,8 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
     import transformers
 
     weight_files(files.folder)
+    if BLOCKS in read_config(files):
+        return _load_blocks(files, architecture, **config)
     try:
         with _quiet():
             model, info = getattr(transformers, architecture).from_pretrained(
@@ -210,6 +220,24 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
             f"{files.folder}: the tokenizer has token id {highest}, but the embedding table ends at "
             f"{rows - 1}; save the tokenizer and the weights of the same model"
         )
+    return model.eval()
+
+
+def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Model:
+    """Load an encoder whose weights are stored in 8 bits; see `models.files.blocks`."""
+    import transformers
+
+    from gistmeter.models.files.blocks import fill
+
+    if architecture != "AutoModel":
+        raise BadModel(f"{files.folder} has an encoder without a head; give another model")
+    settings = transformers.AutoConfig.from_pretrained(files.folder, local_files_only=True, **config)
+    model = transformers.AutoModel.from_config(settings, trust_remote_code=False)
+    missing = [
+        name for name in fill(model, load_tensors(files), settings.gistmeter_block) if "pooler" not in name
+    ]
+    if missing:
+        raise BadModel(f"{files.folder}: {missing[0]} and {len(missing) - 1} more weights are missing")
     return model.eval()
 
 
