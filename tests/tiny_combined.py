@@ -1,7 +1,6 @@
 """Combined metrics with tiny members and weights chosen by hand."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from gistmeter.combined.support import FEATURES
@@ -13,24 +12,17 @@ TERMS = (
     {"spec": "extractive", "part": "value", "mean": 0.5, "scale": 0.5, "weight": 0.4},
     {"spec": "novelty", "part": "value", "mean": 0.5, "scale": 0.25, "weight": -0.3},
 )
-SUMMARY = ("consistency", "coherence", "fluency", "relevance")
-SIMPLIFICATION = ("meaning", "fluency", "simplicity")
+DIMENSIONS = ("consistency", "coherence", "fluency", "relevance")
 
 
 def save_quality(folder: Path) -> Path:
     """Save a `quality` whose members need no model."""
-
-    def task(dimensions: tuple[str, ...]) -> Mapping[str, object]:
-        linear = {
-            name: {"intercept": 3.0 + at, "terms": TERMS[: 1 + at % 2], "low": 1.0, "high": 5.0}
-            for at, name in enumerate(dimensions)
-        }
-        return {"members": {"extractive": {}, "novelty": {}}, "dimensions": linear}
-
-    facts = {
-        "model_type": "gistmeter-quality",
-        "tasks": {"summary": task(SUMMARY), "simplification": task(SIMPLIFICATION)},
+    linear = {
+        name: {"intercept": 3.0 + at, "terms": TERMS[: 1 + at % 2], "low": 1.0, "high": 5.0}
+        for at, name in enumerate(DIMENSIONS)
     }
+    members: dict[str, object] = {"extractive": {}, "novelty": {}}
+    facts = {"model_type": "gistmeter-quality", "members": members, "dimensions": linear}
     (folder / "config.json").write_text(json.dumps(facts))
     return folder
 

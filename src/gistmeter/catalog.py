@@ -6,12 +6,14 @@ the entry point group `gistmeter.metrics`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import MissingExtra, ModelError, UsageError
 from gistmeter.core.example import Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
@@ -31,6 +33,7 @@ METRICS = {
     "moverscore": "gistmeter.metrics.baselines.moverscore:build",
     "sms": "gistmeter.metrics.baselines.sms:build",
     "meteor": "gistmeter.metrics.baselines.meteor:build",
+    "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
     "chrf": "gistmeter.metrics.baselines:Chrf",
@@ -123,6 +126,26 @@ def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
     """
     _check_name(name)
     return _entries()[name].load()
+
+
+def languages_by_preset(name: str) -> dict[str, Languages]:
+    """Return the languages that each preset of a metric scores, with its default options.
+
+    A metric without presets has one entry, with an empty name. No model is loaded.
+
+    Raises:
+        UsageError: If the metric does not exist.
+
+    >>> languages_by_preset("chrf")
+    {'': Languages(only=(), but=())}
+    """
+    found = target(name)
+    if isinstance(found, type):
+        return {"": found(options_from(get_type_hints(found)["options"], {})).languages}
+    module = import_module(found.__module__)
+    spoken: Mapping[str, str] = getattr(module, "LANGUAGES", {})
+    presets: Iterable[str] = getattr(module, "PRESETS", ("",))
+    return {preset: languages_of(spoken.get(preset, "en")) for preset in presets}
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
@@ -291,7 +314,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
     content = read_toml(recipe)
     if content["task"] in WITHOUT_LOOP:
-        return _train_without_loop(content, recipe, data, output, steps)
+        return _train_without_loop(content, recipe, (data, output), steps, progress=progress)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
         hint = did_you_mean(chosen.task, TASKS)
@@ -302,12 +325,13 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
 
 def _train_without_loop(
-    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+    content: Options, recipe: Path, folders: tuple[Path | None, Path], steps: int | None, *, progress: bool
 ) -> Figures:
+    data, output = folders
     if content["task"] == "en":
         if data is not None:
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
-        return _task("en")(content, output, steps=steps)
+        return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
         raise UsageError(f"{recipe} has no training steps; omit --steps")
     return _task(str(content["task"]))(content, data or Path(), output)

@@ -116,21 +116,20 @@ def rows_file(folder: Path) -> Path:
 
 RECIPE = """
 task = "quality"
-[tasks.summary]
 scale = [1, 5]
 penalty = 1.0
 members = { extractive = {}, length_ratio = {} }
-[[tasks.summary.terms]]
+[[terms]]
 spec = "extractive"
 part = "value"
 sign = 1
 dimensions = ["consistency"]
-[[tasks.summary.terms]]
+[[terms]]
 spec = "length_ratio"
 part = "value"
 sign = 0
 dimensions = ["consistency"]
-[[tasks.summary.sets]]
+[[sets]]
 name = "mine"
 rows = "rows.jsonl"
 scores = "scores.jsonl"
@@ -145,7 +144,7 @@ def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture
     scores = str(tmp_path / "scores.jsonl")
     assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
     assert main(["train", str(recipe), "--data", str(tmp_path), "--output", str(out), "--quiet"]) == 0
-    assert "summary_consistency_mine_by_document" in capsys.readouterr().out
+    assert "consistency_mine_by_document" in capsys.readouterr().out
     metric = catalog.build("quality", model=str(out / "model"), options={"dimension": "consistency"})
     source = " ".join(f"word{at}" for at in range(30))
     texts = ("new old", "word1 word2")

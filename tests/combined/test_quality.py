@@ -13,7 +13,7 @@ from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Score
 from gistmeter.models.run.runtime import Runtime
-from tests.tiny_combined import SIMPLIFICATION, SUMMARY, save_quality
+from tests.tiny_combined import DIMENSIONS, save_quality
 
 PAIR = Example("1", "A ferry turned back. Nobody drowned.", "A ferry turned back in the storm.")
 CPU = Runtime(device="cpu")
@@ -28,13 +28,12 @@ def test_a_dimension_is_the_weighted_sum_of_standardized_members(tiny_quality: P
     copied = catalog.build("extractive").score([PAIR])[0].value
     new = catalog.build("novelty").score([PAIR])[0].value
     assert score.value == pytest.approx(4.0 + 0.4 * (copied - 0.5) / 0.5 - 0.3 * (new - 0.5) / 0.25)
-    assert list(score.parts) == list(SUMMARY)
+    assert list(score.parts) == list(DIMENSIONS)
 
 
 def test_mean_is_the_mean_of_the_dimensions(tiny_quality: Path) -> None:
-    score = quality(tiny_quality, task="simplification").score([PAIR])[0]
-    assert list(score.parts) == list(SIMPLIFICATION)
-    assert score.value == pytest.approx(sum(score.parts.values()) / 3)
+    score = quality(tiny_quality).score([PAIR])[0]
+    assert score.value == pytest.approx(sum(score.parts.values()) / 4)
 
 
 def test_a_result_stays_in_the_range_of_people() -> None:
@@ -51,9 +50,8 @@ def test_an_undefined_feature_counts_as_average() -> None:
 def test_a_member_without_a_value_is_flagged_and_only_all_of_them_a_problem(tmp_path: Path) -> None:
     folder = save_quality(tmp_path)
     facts = json.loads((folder / "config.json").read_text())
-    table = facts["tasks"]["summary"]
-    table["members"] = {"extractive": {}, "rouge": {}}
-    for linear in table["dimensions"].values():
+    facts["members"] = {"extractive": {}, "rouge": {}}
+    for linear in facts["dimensions"].values():
         linear["terms"] = [{**linear["terms"][0], "spec": "rouge"}]
     (folder / "config.json").write_text(json.dumps(facts))
     metric = quality(folder)
@@ -62,10 +60,15 @@ def test_a_member_without_a_value_is_flagged_and_only_all_of_them_a_problem(tmp_
     assert alone.problem == "the row has no references"
 
 
-@pytest.mark.parametrize(("task", "dimension"), [("summary", "simplicity"), ("simplification", "relevance")])
-def test_a_dimension_of_the_other_task_is_refused(tiny_quality: Path, task: str, dimension: str) -> None:
-    with pytest.raises(UsageError, match=f"for task={task} choose one of mean, "):
-        quality(tiny_quality, task=task, dimension=dimension)
+def test_a_dimension_without_weights_is_refused(tmp_path: Path) -> None:
+    folder = save_quality(tmp_path)
+    facts = json.loads((folder / "config.json").read_text())
+    del facts["dimensions"]["fluency"]
+    (folder / "config.json").write_text(json.dumps(facts))
+    with pytest.raises(
+        UsageError, match="dimension=fluency: these weights have mean, consistency, coherence"
+    ):
+        quality(folder, dimension="fluency")
 
 
 def test_the_signature_names_the_weights_and_each_member(tiny_quality: Path, tmp_path: Path) -> None:

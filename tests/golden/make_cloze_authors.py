@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.metrics.cloze.authors import EXAMPLES, GOLDEN, cloze_pipeline, read_examples, save_model
-
 from gistmeter.text.factors import Pipeline, _cut, _doc
+from tests.metrics.cloze.authors import EXAMPLES, GOLDEN, cloze_pipeline, read_examples, save_model
 
 
 class Boundaries:

@@ -50,6 +50,7 @@ OF_ITSELF = {
     # What a random model fills in decides.
     "maskeval": None,
     "cloze": None,
+    "likelihood": None,
     # It looks at one text only.
     "sumqe": None,
     # What their members are decides.

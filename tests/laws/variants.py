@@ -25,6 +25,7 @@ FIXTURES: dict[str, list[str]] = {
     "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
     "simplicity": ["tiny_tuned"],
     "sumqe": ["tiny_regressor"],
+    "likelihood": ["tiny_bart", "tiny_t5"],
     "quality": ["tiny_quality"],
     "check": ["tiny_check"],
 }
@@ -87,21 +88,19 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
     if not is_first_adapter(name, model):
         return  # options are tried on a metric's first adapter
     for option, choice in choices(default):
-        given = {**BESIDE.get((name, option), {}), **BESIDE.get((name, str(choice)), {}), option: choice}
+        given = {**BESIDE.get((name, option), {}), option: choice}
         yield f"{name}:{option}={choice}", build(name, model, batch_tokens=batch_tokens, **given)
 
 
-# What an option, or a value of one, needs beside it to decide anything.
+# What an option needs beside it to decide anything.
 BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("maskeval", "spacing"): {"masks_per_pass": 3},
     ("cloze", "prior"): {"criterion": "soft", "aggregate": "average"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
-    ("quality", "meaning"): {"task": "simplification"},
-    ("quality", "simplicity"): {"task": "simplification"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
-# Texts that name a file, a model or a language; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "synonyms"}
+# Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:

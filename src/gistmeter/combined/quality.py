@@ -9,6 +9,7 @@ from gistmeter.combined.linear import Linear
 from gistmeter.combined.members import (
     Members,
     flags_of,
+    languages_of,
     load_members,
     needs_of,
     read_combination,
@@ -17,6 +18,7 @@ from gistmeter.combined.members import (
 )
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Score
@@ -25,8 +27,7 @@ from gistmeter.models.run.runtime import Runtime
 
 KIND = "gistmeter-quality"
 PRESETS = {"mini": "gistmeter/quality"}
-Task = Literal["summary", "simplification"]
-Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance", "meaning", "simplicity"]
+Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +35,9 @@ class QualityOptions:
     """Options of `quality`.
 
     Args:
-        task: What the candidate is: a `summary` of the source, or a `simplification`.
-        dimension: The question whose answer is the value; `mean` is the mean over all questions of the task.
+        dimension: The question whose answer is the value; `mean` is the mean over all questions.
     """
 
-    task: Task = "summary"
     dimension: Dimension = "mean"
 
 
@@ -53,7 +52,7 @@ class Quality:
         identity: Of the weights, for the signature.
 
     Raises:
-        UsageError: If the task has no such question.
+        UsageError: If the weights do not answer the question.
     """
 
     members: Members
@@ -66,14 +65,18 @@ class Quality:
     def __post_init__(self) -> None:
         if self.options.dimension not in ("mean", *self.dimensions):
             raise UsageError(
-                f"dimension={self.options.dimension}: for task={self.options.task} choose one of "
-                f"mean, {', '.join(self.dimensions)}"
+                f"dimension={self.options.dimension}: these weights have mean, {', '.join(self.dimensions)}"
             )
 
     @property
     def needs(self) -> tuple[Need, ...]:
         """The fields that any member requires."""
         return needs_of(self.members)
+
+    @property
+    def languages(self) -> Languages:
+        """The languages that every member scores."""
+        return languages_of(self.members)
 
     @property
     def signature(self) -> Signature:
@@ -85,7 +88,7 @@ class Quality:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Estimate each dimension; the parts are the dimensions."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         rows = score_members(self.members, examples)
@@ -117,9 +120,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     name = model or preset_from("quality", PRESETS, preset)
     identity, facts = read_combination(name, KIND)
     try:
-        table = facts["tasks"][chosen.task]
-        dimensions = {key: Linear.from_dict(linear) for key, linear in table["dimensions"].items()}
-        members = {spec: {"spec": spec, **entry} for spec, entry in table["members"].items()}
+        dimensions = {key: Linear.from_dict(linear) for key, linear in facts["dimensions"].items()}
+        members = {spec: {"spec": spec, **entry} for spec, entry in facts["members"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadModel(f"{name}/config.json is not valid ({error}); train it again") from error
     return Quality(load_members(members, runtime), dimensions, chosen, identity)

@@ -78,6 +78,7 @@ class Description:
         needs: The fields that it requires besides the candidate, as text.
         better: `higher`, or `neither` for metrics that describe a text.
         range: Of its values.
+        languages: The languages that each preset scores, as text; without presets, one entry without a name.
         presets: Its presets with the options that each sets, as text; empty for a metric without models.
         options: Its options.
         anchors: Measured with the preset `mini`; one for each spec.
@@ -88,6 +89,7 @@ class Description:
     needs: str
     better: str
     range: str
+    languages: Mapping[str, str]
     presets: Mapping[str, str]
     options: tuple[Option, ...]
     anchors: tuple[Anchors, ...]
@@ -108,6 +110,7 @@ def describe(name: str) -> Description:
         said["needs"],
         said["better"],
         said["range"],
+        {preset: str(spoken) for preset, spoken in catalog.languages_by_preset(name).items()},
         _presets(found),
         _options(found),
         anchors,
@@ -164,15 +167,14 @@ def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above
         return ()
     what = _documented(inspect.getdoc(kind) or "")
     return tuple(
-        Option(field.name, str(field.default), what.get(field.name, ""))
-        for field in dataclasses.fields(kind)
+        Option(field.name, str(field.default), what.get(field.name, "")) for field in dataclasses.fields(kind)
     )
 
 
 def _documented(text: str) -> dict[str, str]:
-    """Return the text of each argument in a docstring.
+    r"""Return the text of each argument in a docstring.
 
-    >>> _documented("Options.\\n\\nArgs:\\n    match: How to match:\\n        `greedy`.\\n    norm: Other.")
+    >>> _documented("Options.\n\nArgs:\n    match: How to match:\n        `greedy`.\n    norm: Other.")
     {'match': 'How to match: `greedy`.', 'norm': 'Other.'}
     """
     _, _, section = text.partition("Args:\n")

@@ -7,6 +7,7 @@ from numbers import Real
 
 from gistmeter.core.errors import BadRow, UsageError
 from gistmeter.core.example import Example, is_missing
+from gistmeter.core.language import primary
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.row import FIELDS, Row
 
@@ -48,6 +49,7 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
         references=_references(values["references"]),
         system=_label("system", values["system"]),
         doc_id=_label("doc_id", values["doc_id"]),
+        language=_language(values["language"]),
     )
     return Row(example, _scores(record, values["scores"], fields))
 
@@ -77,6 +79,14 @@ def _label(name: str, value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | Real):
         raise BadRow(f"{name} must be a string or a number, not {type(value).__name__}")
     return str(value) or None
+
+
+def _language(value: object) -> str | None:
+    tag = _text("language", value)
+    try:
+        return primary(tag) if tag else None
+    except ValueError as error:
+        raise BadRow(str(error)) from None
 
 
 def _references(value: object) -> tuple[str, ...]:

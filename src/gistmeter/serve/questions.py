@@ -7,6 +7,7 @@ QUESTIONS = {
     "speed": "Does each sentence mean what a sentence of the other text means?",
     "sumqe": "Is it grammatical, without repetition, clear, focused and coherent?",
     "bertscore": "Does each token have a counterpart in a reference?",
+    "likelihood": "How probable does the source make it for a language model?",
     "moverscore": "How far must its words move to those of a reference?",
     "sms": "How far must its sentences move to those of a reference?",
     "meteor": "Which words and stems does it share with a reference, and in which order?",

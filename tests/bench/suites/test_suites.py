@@ -12,6 +12,7 @@ from scipy.stats import pearsonr
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
 from gistmeter.bench.suites.factual import BART, _ablations
 from gistmeter.bench.suites.linguistic import QUALITIES
+from gistmeter.bench.suites.pos import _tags
 from gistmeter.bench.suites.registry import SUITES
 from gistmeter.bench.suites.render import document, markdown, to_json
 from gistmeter.bench.suites.speed_cases import ENSEMBLES, cases_of_table
@@ -19,6 +20,7 @@ from gistmeter.bench.suites.tables import Case, Line, Result, Table
 from gistmeter.catalog import parse_spec
 from gistmeter.core.errors import ModelNotFound
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import Metric
 from gistmeter.core.options import options_from
 from gistmeter.core.row import Row
@@ -57,6 +59,7 @@ class Made:
 
     spec: str
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
 
     @property
     def name(self) -> str:
@@ -150,6 +153,36 @@ def test_only_what_is_asked_for_is_run(name: str, tmp_path: Path) -> None:
     assert lines and {line.metric.partition(":")[0].partition(" ")[0] for line in lines} <= {
         spec.partition(":")[0] for spec in only
     }
+
+
+POOLED = "MUSS, all three languages (MaskEval, table 2)"
+
+
+def test_muss_is_pooled_over_languages_and_shown_for_each(tmp_path: Path) -> None:
+    made = bench(tmp_path, ["muss_en", "muss_fr", "muss_es"], ["chrf", "maskeval"])
+    tables = {table.title: table.lines for table in SUITES["simplification"].run(made).tables}
+    whole = tables[POOLED]
+    paper = {(line.label, line.dimension): line.paper for line in whole}
+    assert paper["MaskEval, consistency", "fluency"] == 0.268
+    assert {line.n for line in whole} == {60}
+    for language in ("en", "fr", "es"):
+        lines = tables[f"MUSS, {language}"]
+        assert {line.n for line in lines} == {20} and not any(line.paper for line in lines)
+    partly = bench(tmp_path, ["muss_en"], ["maskeval"])
+    told = {table.title: table.lines for table in SUITES["simplification"].run(partly).tables}
+    assert all("no file of muss_fr" in line.note for line in told[POOLED])
+    assert all(line.ours is not None for line in told["MUSS, en"])
+
+
+def test_forms_of_be_have_and_do_are_auxiliaries_where_they_help() -> None:
+    text = (
+        "The boat is red and was sold. She has been told that he has a boat. Did he see it? He must be there."
+    )
+    [tagged] = _tags([text])
+    found = [text[start:end] for start, end, part in tagged if part == "AUX"]
+    assert found == ["is", "was", "has", "been", "Did", "must", "be"]
+    verbs = [text[start:end] for start, end, part in tagged if part == "VERB"]
+    assert verbs == ["sold", "told", "has", "see"]
 
 
 @dataclass(frozen=True)

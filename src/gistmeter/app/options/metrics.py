@@ -18,8 +18,8 @@ def add_metrics(commands: Commands) -> None:
     metrics = commands.add_parser(
         "metrics",
         help="list the metrics, or describe one",
-        description="List the metrics with their questions, or describe one: required fields, range, presets, "
-        "options, and the values of texts whose quality is known.",
+        description="List the metrics with their questions, or describe one: required fields, range, "
+        "presets, options, and the values of texts whose quality is known.",
     )
     metrics.add_argument("name", nargs="?", metavar="METRIC", help="the metric to describe")
     add_output(metrics, quiet="no notes")

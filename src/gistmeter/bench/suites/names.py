@@ -5,6 +5,7 @@ SUITE_NAMES = (
     "factual",
     "gofigure",
     "simplification",
+    "languages",
     "linguistic",
     "selective",
     "k",

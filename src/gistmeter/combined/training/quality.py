@@ -29,9 +29,9 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     has the dimension decide the scale of the result.
 
     Args:
-        recipe: Recipe such as `recipes/quality.toml`; for each task a table with `members` (spec → preset and
-            model), `terms` (each with `spec`, `part`, `sign` 1, −1 or 0 for either, and the `dimensions` it
-            serves), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
+        recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
+            `spec`, `part`, `sign` 1, −1 or 0 for either, and the `dimensions` it serves), `sets` (as in
+            `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
@@ -42,22 +42,17 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         UsageError: If a key of the recipe is missing.
         DataError: If the data cannot be read, or has no judgement.
     """
-    check_keys(recipe, ("task", "tasks", "notes"), "the recipe")
-    tasks: dict[str, Any] = {}
+    check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
+    judged = [(chosen, read_judged(data, chosen, list(recipe["members"]))) for chosen in recipe["sets"]]
+    dimensions: dict[str, Any] = {}
     figures: dict[str, float] = {}
-    for task, table in recipe["tasks"].items():
-        check_keys(table, KEYS, f"tasks.{task}")
-        judged = [(chosen, read_judged(data, chosen, list(table["members"]))) for chosen in table["sets"]]
-        dimensions = {}
-        for name in dict.fromkeys(name for chosen, _ in judged for name in chosen["dimensions"]):
-            problem = Problem.of(name, table, judged)
-            dimensions[name] = problem.fit().to_dict()
-            figures |= {f"{task}_{name}_{what}": value for what, value in problem.figures().items()}
-        used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
-        members = {spec: entry for spec, entry in table["members"].items() if spec in used}
-        tasks[task] = {"members": members, "dimensions": dimensions}
-    facts = {"model_type": KIND, "tasks": tasks}
-    save_combination(output / "model", facts)
+    for name in dict.fromkeys(name for chosen, _ in judged for name in chosen["dimensions"]):
+        problem = Problem.of(name, recipe, judged)
+        dimensions[name] = problem.fit().to_dict()
+        figures |= {f"{name}_{what}": value for what, value in problem.figures().items()}
+    used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
+    members = {spec: entry for spec, entry in recipe["members"].items() if spec in used}
+    save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
     return figures
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from gistmeter.core.errors import MissingExtra, ModelNotFound, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text
 from gistmeter.core.score import Flag, Score
@@ -75,6 +76,7 @@ class Meteor:
 
     name = "meteor"
     needs: ClassVar[tuple[Need, ...]] = ("references",)
+    languages: ClassVar[Languages] = ENGLISH
 
     def __post_init__(self) -> None:
         try:
@@ -95,7 +97,7 @@ class Meteor:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the words that it shares with its references, and by their order."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         from nltk.stem.porter import PorterStemmer

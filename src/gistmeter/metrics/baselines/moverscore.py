@@ -9,6 +9,7 @@ import numpy as np
 
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score
@@ -70,6 +71,7 @@ class MoverScore:
 
     name = "moverscore"
     needs: ClassVar[tuple[Need, ...]] = ("references",)
+    languages: ClassVar[Languages] = ENGLISH
 
     @property
     def signature(self) -> Signature:
@@ -80,7 +82,7 @@ class MoverScore:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the distance that its words move to those of its references."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = list(dict.fromkeys(text for e in examples for text in (e.candidate, *e.references)))

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score
@@ -51,6 +52,7 @@ class Sms:
 
     name = "sms"
     needs: ClassVar[tuple[Need, ...]] = ("references",)
+    languages: ClassVar[Languages] = ENGLISH
 
     @property
     def signature(self) -> Signature:
@@ -66,7 +68,7 @@ class Sms:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the distance that its sentences move to those of its references."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = dict.fromkeys(text for e in examples for text in (e.candidate, *e.references))

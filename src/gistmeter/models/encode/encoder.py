@@ -9,16 +9,18 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
-from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, read_json
-from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
+from gistmeter.models.files import multilingual
+from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, PROMPT_FILE, read_json
+from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import States, token_rows
-from gistmeter.models.run.tokens import Tokens, tokenize, window_of
+from gistmeter.models.run.tokens import Tokens, tokenize, window_of, without_prompt
 from gistmeter.models.run.types import Model, Tokenizer
 
 Pooling = Literal["mean", "max", "cls"]
@@ -48,6 +50,7 @@ class Encoder:
         identity: The name of the model in signatures; the window and the precision are appended.
         pooling: How to combine the token vectors into one text vector.
         runtime: The device, the precision and the backend.
+        prompt: The start of each text that the model was trained with, such as `query: `.
     """
 
     head: TextHead | None = None
@@ -63,6 +66,7 @@ class Encoder:
         identity: str,
         pooling: Pooling = "mean",
         runtime: Runtime | None = None,
+        prompt: str = "",
     ) -> None:
         self.runtime = runtime or Runtime()
         self.device = self.runtime.torch_device()
@@ -74,8 +78,10 @@ class Encoder:
         self.tokenizer = tokenizer
         self.pooling = pooling
         self.window = self.text_window = window_of(model, tokenizer)
+        self.prompt = prompt
         self.name = identity
-        self.identity = f"{identity}/{self.window}/{self.runtime.precision}"
+        prompted = f"/prompt={prompt.strip()}" if prompt else ""
+        self.identity = f"{identity}/{self.window}/{self.runtime.precision}{prompted}"
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None, *, layers: int | None = None) -> "Encoder":
@@ -108,14 +114,13 @@ class Encoder:
             tuned = cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
             tuned.head = head
             return tuned
-        tokenizer = load_tokenizer(files)
-        if layers is None:
-            model, identity = load_weights(files, "AutoModel", tokenizer), files.identity
-        else:
+        tokenizer, identity, kept = load_tokenizer(files), files.identity, {}
+        if layers is not None:
             _check_layers(files, layers)
-            model = load_weights(files, "AutoModel", tokenizer, num_hidden_layers=layers)
-            identity = f"{files.identity}/layer{layers}"
-        encoder = cls(model, tokenizer, identity=identity, pooling=_pooling(files), runtime=runtime)
+            identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
+        model = load_bidirectional(files, tokenizer, **kept)
+        pooling, prompt = _pooling(files), prompt_of(files)
+        encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
         encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
         return encoder
 
@@ -146,7 +151,7 @@ class Encoder:
         kept = {text: self.memory.get(keys[text]) for text in unique} if most else {}
         found = {text: entry for text, entry in kept.items() if entry is not None}
         new = [text for text in unique if text not in found]
-        tokens = tokenize(self.tokenizer, new, window)
+        tokens = self._tokenize(new, window)
         vectors = in_batches([t.ids for t in tokens], read, length=len, runtime=runtime, label="encoding")
         for text, entry in zip(new, zip(tokens, vectors, strict=True), strict=True):
             found[text] = entry
@@ -154,9 +159,14 @@ class Encoder:
                 self.memory.put(keys[text], entry, most)
         return [found[text] for text in texts]
 
+    def _tokenize(self, texts: Sequence[str], window: int | None) -> list[Tokens]:
+        """Tokenize texts after the prompt; the tokens of the prompt count as special."""
+        tokens = tokenize(self.tokenizer, [self.prompt + text for text in texts], window)
+        return [without_prompt(each, len(self.prompt)) for each in tokens] if self.prompt else tokens
+
     def _calibrate(self) -> None:
         with torch.inference_mode():
-            for tokens in tokenize(self.tokenizer, calibration.texts(), self.window):
+            for tokens in self._tokenize(calibration.texts(), self.window):
                 self._states([tokens.ids])
 
     def _states(self, rows: list[Row]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -194,6 +204,16 @@ def _check_layers(files: ModelFiles, layers: int) -> None:
     there = count_layers(files)
     if not 1 <= layers <= there:
         raise UsageError(f"layer={layers}: choose a layer from 1 to {there}")
+
+
+def prompt_of(files: ModelFiles) -> str:
+    """Return the default prompt in the model folder, as sentence-transformers reads it, or that of E5."""
+    if files.identity.startswith("intfloat/multilingual-e5"):
+        return multilingual.E5_PROMPT
+    path = files.folder / PROMPT_FILE
+    settings = read_json(path) if path.is_file() else {}
+    prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
+    return str(prompts.get(name, "")) if isinstance(prompts, dict) and name else ""
 
 
 def _pooling(files: ModelFiles) -> Pooling:
