@@ -44,10 +44,8 @@ def main(folder: str) -> None:
         save_model(Path(model))
         metric = authors(model, use_gpu=False)
     seen = _record(metric)
-    metric.extractor.nlp.documents.update(
-        " ".join(filter(None, (e.source or "").split(" "))) for e in examples
-    )
-    sources, candidates = [e.source for e in examples], [e.candidate for e in examples]
+    sources, candidates = [e.source or "" for e in examples], [e.candidate for e in examples]
+    metric.extractor.nlp.documents.update(" ".join(filter(None, text.split(" "))) for text in sources)
     results = metric.score(sources, candidates, eval_batch_size=1, use_tqdm=False)
     rows = [
         _row(e.id, result, seen[0][at]) for at, (e, result) in enumerate(zip(examples, results, strict=True))
