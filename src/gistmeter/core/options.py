@@ -78,9 +78,9 @@ def encoder_from(
         UsageError: If the metric has no preset of that name.
 
     >>> presets = {"mini": ("minilm", 3), "paper": ("roberta-large", 17)}
-    >>> encoder_from("simplicity", presets, "paper", None), encoder_from("simplicity", presets, "paper", "mine")
+    >>> encoder_from("bertscore", presets, "paper", None), encoder_from("bertscore", presets, "paper", "mine")
     (('roberta-large', 17), ('mine', 17))
-    >>> encoder_from("simplicity", presets, "mini", "mine")
+    >>> encoder_from("bertscore", presets, "mini", "mine")
     ('mine', None)
     """
     encoder, layer = preset_from(metric, presets, name)

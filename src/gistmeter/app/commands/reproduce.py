@@ -48,6 +48,7 @@ def run(options: ReproduceOptions) -> int:
         _cache(options),
         only=only,
         every=catalog.names(),
+        model=options.model,
         seed=options.seed,
         note=LOG.info,
     )
