@@ -48,6 +48,7 @@ TASKS = {
     "cloze": "gistmeter.metrics.cloze.training.train:train_cloze",
     "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
     "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
+    "sumqe-table1": "gistmeter.metrics.sumqe.training.table1:train_table1",
 }
 """Each value is a function (recipe, data, output, progress); tasks in `WITHOUT_LOOP` have other arguments."""
 WITHOUT_LOOP = ("en", "frequencies")
