@@ -16,10 +16,16 @@ from gistmeter.app.cli import parse
 from gistmeter.bench.suites.registry import SUITES
 from gistmeter.core.errors import UsageError
 from gistmeter.core.options import options_from
+from gistmeter.metrics.baselines import bertscore
+from gistmeter.metrics.cloze import presets as cloze
 from gistmeter.metrics.cloze.presets import BuildOptions
+from gistmeter.metrics.maskeval import presets as maskeval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
+from gistmeter.metrics.simplicity import presets as simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
+from gistmeter.metrics.speed import presets as speed
 from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.sumqe import presets as sumqe
 from gistmeter.metrics.sumqe.options import SumQEOptions
 
 ROOT = Path(__file__).parents[1]
@@ -59,7 +65,8 @@ def script() -> ModuleType:
     return module
 
 
-PAPERS = tomllib.loads((ROOT / "docs" / "papers.toml").read_text(encoding="utf-8"))["paper"]
+CONTENT = tomllib.loads((ROOT / "docs" / "papers.toml").read_text(encoding="utf-8"))
+PAPERS = CONTENT["paper"]
 ROWS = {
     paper["title"].partition(" ")[0].partition("-aware")[0]: [Row(*row) for row in paper["rows"]]
     for paper in PAPERS
@@ -157,7 +164,38 @@ def test_no_equation_table_or_figure_is_left_out(paper: str) -> None:
 
 
 def test_the_page_is_generated() -> None:
-    made = script().page(PAPERS)
+    made = script().page(CONTENT)
     assert (ROOT / "docs" / "papers.md").read_text(encoding="utf-8") == made, "run: make papers"
     for row in EVERY:
         assert made.count(row.part.replace("|", "\\|")) >= 1
+
+
+def test_every_preset_paper_is_described_as_it_is() -> None:
+    known = {
+        "maskeval": maskeval.PRESETS["paper"].model,
+        "cloze": cloze.PRESETS["paper"].model,
+        "simplicity": simplicity.PRESETS["paper"][0],
+        "speed": ", ".join(speed.PRESETS["paper"]),
+        "sumqe": sumqe.PRESETS["paper"],
+        "bertscore": bertscore.PRESETS["paper"][0],
+    }
+    described = {
+        metric: (models, f"{sets}; {differs}") for metric, models, sets, differs in CONTENT["presets"]
+    }
+    assert {metric: models for metric, (models, _) in described.items()} == known
+    assert f"layer {simplicity.PRESETS['paper'][1]}" in described["simplicity"][1]
+    assert f"pipeline={cloze.PRESETS['paper'].options['pipeline']}" in described["cloze"][1]
+    for metric in ("maskeval", "simplicity"):
+        assert "fine-tune" in described[metric][1], "the preset is not the paper's trained model"
+    assert "not public" in described["sumqe"][1]
+    for metric, sentence in DIFFERENT.items():
+        readme = ROOT / "src" / "gistmeter" / "metrics" / metric / "README.md"
+        assert sentence in " ".join(readme.read_text(encoding="utf-8").split()), metric
+
+
+DIFFERENT = {
+    "maskeval": "It is not the paper's metric: the paper fine-tunes T5",
+    "simplicity": "It is not the paper's metric: the paper fine-tunes the encoder",
+    "sumqe": "It has no model",
+}
+"""Sentences of the READMEs that say what the preset is not."""

@@ -30,7 +30,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `tuned` (MiniLM fine-tuned to identify simplified
-            sentences), or `paper` (roberta-large from the Hub).
+            sentences), or `paper` (roberta-large from the Hub, which the paper fine-tunes).
         model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `SimplicityOptions`.
