@@ -28,8 +28,8 @@ package `gistmeter`; paths are below the repository's root.
 
 
 PRESETS = """\
-`--preset paper` selects a public model of the paper's kind, with the settings below. It is the paper's own metric
-only where the authors published their trained model, which is true for `cloze`.
+`--preset paper` selects a public model of the paper's kind, with the settings below. It is the paper's own
+metric only where the authors published their trained model, which is true for `cloze`.
 """
 
 

@@ -44,10 +44,12 @@ def pairs() -> list[dict[str, str]]:
 
 
 def save_model(folder: Path) -> Path:
-    """Save a tiny random RoBERTa with the window of the real one."""
+    """Save a tiny random RoBERTa with the window of the real one; it never predicts a special token."""
     tokenizer = byte_level()
     torch.manual_seed(SEED)
-    RobertaForMaskedLM(RobertaConfig(vocab_size=len(tokenizer), **SIZE)).save_pretrained(folder)
+    model = RobertaForMaskedLM(RobertaConfig(vocab_size=len(tokenizer), **SIZE))
+    model.lm_head.bias.data[: len(tokenizer.all_special_ids)] = -1e4
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
 
