@@ -21,10 +21,10 @@ def main() -> None:
     arguments = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        hits, resumed = kill_training(prepare(Path(folder)), arguments.kills, seed=arguments.seed)
+        resumed = kill_training(prepare(Path(folder)), arguments.kills, seed=arguments.seed)
     print(
-        f"{arguments.kills} SIGKILLs, {hits} before the end, {resumed} with a checkpoint to "
-        f"resume from: model and curve equal byte by byte ({time.monotonic() - started:.0f} s)"
+        f"{arguments.kills} SIGKILLs, {resumed} of them with a checkpoint to resume from: "
+        f"model and curve equal byte by byte ({time.monotonic() - started:.0f} s)"
     )
 
 

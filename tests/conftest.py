@@ -10,6 +10,7 @@ from hypothesis import settings
 
 from gistmeter.models.run import runtime
 from gistmeter.models.run.openvino import cache as openvino_cache
+from tests.tiny_combined import save_check, save_quality
 from tests.tiny_fillers import save_bart, save_copy_infiller, save_roberta_mlm, save_t5
 from tests.tiny_heads import save_heads
 from tests.tiny_models import save_bert, save_cross_encoder, save_roberta
@@ -97,6 +98,18 @@ def tiny_tuned(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_regressor(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a tiny random regressor of five qualities."""
     return save_regressor(tmp_path_factory.mktemp("rater"))
+
+
+@pytest.fixture(scope="session")
+def tiny_quality(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with weights of `quality` whose members need no model."""
+    return save_quality(tmp_path_factory.mktemp("quality"))
+
+
+@pytest.fixture(scope="session")
+def tiny_check(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with weights of `check` whose members have tiny random models."""
+    return save_check(tmp_path_factory.mktemp("check"))
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, get_type_hints
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
 from gistmeter.core.errors import ModelError, UsageError
 from gistmeter.core.example import Need
@@ -35,8 +35,12 @@ METRICS = {
     "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
     "novelty": "gistmeter.metrics.baselines:Novelty",
     "extractive": "gistmeter.metrics.baselines:Extractive",
+    "quality": "gistmeter.combined.quality:build",
+    "check": "gistmeter.combined.check:build",
 }
 """Each value is a function (preset, model, runtime, options), or a metric class that takes only `options`."""
+COMBINED = ("quality", "check")
+"""Metrics that score with other metrics of the table; `all` does not select them."""
 TASKS = {
     "en": "gistmeter.training.recipes.spacy_pipeline:train_pipeline",
     "fill": "gistmeter.training.recipes.infiller:train_fill",
@@ -49,11 +53,13 @@ TASKS = {
     "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
     "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
     "sumqe-table1": "gistmeter.metrics.sumqe.training.table1:train_table1",
+    "quality": "gistmeter.combined.training.quality:train_quality",
+    "check": "gistmeter.combined.training.check:train_check",
 }
 """Each value is a function (recipe, data, output, progress); tasks in `WITHOUT_LOOP` have other arguments."""
-WITHOUT_LOOP = ("en", "frequencies")
+WITHOUT_LOOP = ("en", "frequencies", "quality", "check")
 """Tasks that do not use the training loop; their recipes have another form."""
-WITH_DIMENSION = ("maskeval", "sumqe")
+WITH_DIMENSION = ("maskeval", "sumqe", "quality")
 """Metrics with an option `dimension` for the quality to score."""
 ALL = "all"
 Options = Mapping[str, object]
@@ -96,8 +102,7 @@ def build(
         UsageError: If a name, a preset or an option does not exist.
         ModelError: If a model cannot be found or loaded.
     """
-    _check_name(name)
-    found = _entries()[name].load()
+    found = target(name)
     built: Metric
     if isinstance(found, type):
         built = found(options_from(get_type_hints(found)["options"], options or {}))
@@ -106,6 +111,16 @@ def build(
 
         built = found(preset, model, runtime or Runtime(), options or {})
     return built
+
+
+def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
+    """Return what the table names for a metric: a function that builds it, or its class.
+
+    Raises:
+        UsageError: If the metric does not exist.
+    """
+    _check_name(name)
+    return _entries()[name].load()
 
 
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
@@ -155,8 +170,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those whose model is not available and those that need an absent field;
-    a log message names these.
+    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
+    need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -181,7 +196,7 @@ def parse_all(specs: Iterable[str], *, dimension: str | None = None) -> Parsed:
     """
     asked = list(specs)
     # Parsed before any model is loaded, so that a misspelled name is reported at once.
-    every = {name: parse_spec(name) for name in names() if ALL in asked}
+    every = {name: parse_spec(name) for name in names() if ALL in asked and name not in COMBINED}
     parsed = every | {spec: parse_spec(spec) for spec in asked if spec != ALL}
     _ask_for(dimension, parsed)
     return parsed
@@ -292,8 +307,8 @@ def _train_without_loop(
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
         return _task("en")(content, output, steps=steps)
     if steps is not None:
-        raise UsageError(f"{recipe} counts words and has no training steps; omit --steps")
-    return _task("frequencies")(content, data or Path(), output)
+        raise UsageError(f"{recipe} has no training steps; omit --steps")
+    return _task(str(content["task"]))(content, data or Path(), output)
 
 
 def _task(name: str) -> Callable[..., Figures]:

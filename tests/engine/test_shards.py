@@ -124,3 +124,14 @@ def test_the_function_for_spark(tmp_path: Path) -> None:
 def test_output_names() -> None:
     assert output_name("a.jsonl.gz") == "a.jsonl.gz" and output_name("A.TSV") == "A.csv"
     assert output_name("a.tsv.d.jsonl") == "a.tsv.d.jsonl"
+
+
+@pytest.mark.parametrize(
+    "words", [["--fail-under", "rouge=.5"], ["--junit", "x.xml"], ["--explain"], ["--limit", "3"]]
+)
+def test_what_a_cluster_does_not_do_is_refused(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = ["-i", str(tmp_path), "-o", str(tmp_path / "out"), "--engine", "ray"]
+    assert main(["score", "rouge", *folders, *words]) == 2
+    assert f"{words[0]}: only with --engine local" in capsys.readouterr().err

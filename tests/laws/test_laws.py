@@ -48,6 +48,9 @@ OF_ITSELF = {
     "cloze": None,
     # It looks at one text only.
     "sumqe": None,
+    # What their members are decides.
+    "quality": None,
+    "check": None,
 }
 
 
@@ -115,7 +118,7 @@ def assert_spans_add_up(score: Score, what: str) -> None:
 
 
 # Those whose value is no mean over places in a text: counts of n-grams, or of characters, of the whole.
-WITHOUT_SPANS = {"rouge", "bleu", "chrf", "sari", "length_ratio"}
+WITHOUT_SPANS = {"rouge", "bleu", "chrf", "sari", "length_ratio", "quality"}
 
 
 def test_every_value_is_explained_by_spans(name: str, model: Path) -> None:

@@ -25,6 +25,8 @@ FIXTURES: dict[str, list[str]] = {
     "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
     "simplicity": ["tiny_tuned"],
     "sumqe": ["tiny_regressor"],
+    "quality": ["tiny_quality"],
+    "check": ["tiny_check"],
 }
 CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 

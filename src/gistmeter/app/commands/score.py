@@ -10,6 +10,7 @@ from itertools import chain, islice
 
 from gistmeter.app.gates import Gates
 from gistmeter.app.options.score import ScoreOptions
+from gistmeter.app.pair import pair_of
 from gistmeter.app.specs import plan_of
 from gistmeter.app.summary import Summary
 from gistmeter.catalog import ALL
@@ -17,13 +18,13 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.result import result_row
 from gistmeter.core.row import Row
+from gistmeter.described.describe import anchor_data, anchors_of
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
 from gistmeter.engine.plan import Plan
 from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
 from gistmeter.io.files import check_output, write_whole
-from gistmeter.io.formats import check_input
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scored import Labelled, Scored
@@ -39,7 +40,6 @@ EXPLAINED = 20
 LOOKED_AT = 256
 """Rows that decide which fields the input has."""
 NEEDS: tuple[Need, ...] = ("source", "references")
-LONGEST_TEXT = 2**26
 
 
 def run(options: ScoreOptions) -> int:
@@ -48,7 +48,7 @@ def run(options: ScoreOptions) -> int:
         from gistmeter.app.commands.score_shards import run as run_shards
 
         return run_shards(options)
-    one_pair = _pair(options)
+    one_pair = pair_of(options)
     _check(options, one_pair)
     gates = Gates.of(options)
     devices = assign(options.device, options.workers)
@@ -136,40 +136,6 @@ def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:
     return islice(read(), count * (number - 1) // parts, count * number // parts)
 
 
-def _pair(options: ScoreOptions) -> Example | None:
-    """Return the one pair on the command line, or None if there is none."""
-    candidate = _text(options.candidate, options.candidate_text, "candidate")
-    source = _text(options.source, options.source_text, "source")
-    references = [_read(path) for path in options.reference] + list(options.reference_text)
-    if candidate is None:
-        if source is not None or references:
-            raise UsageError("one pair needs a candidate: --candidate FILE or --candidate-text TEXT")
-        return None
-    return Example("1", candidate, source, tuple(references))
-
-
-def _text(path: str | None, text: str | None, side: str) -> str | None:
-    if path is not None and text is not None:
-        raise UsageError(f"give --{side} or --{side}-text, not both")
-    return _read(path) if path is not None else text
-
-
-def _read(path: str) -> str:
-    """Return the text of a file; a pipe is read to its end."""
-    check_input(path)
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LONGEST_TEXT + 1)
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
-    if len(data) > LONGEST_TEXT:
-        raise DataError(f"{path} has more than {LONGEST_TEXT:,} bytes; give a file with one text")
-    try:
-        return data.decode().strip()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); convert it first") from error
-
-
 def _score(
     summary: Summary, score: ScoreRows, rows: Iterator[Row], sink: Sink, options: ScoreOptions
 ) -> None:
@@ -206,10 +172,22 @@ def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> Non
         return
     if pair is not None:
         scores = zip(summary.metrics, summary.kept[0].scores, strict=True)
-        text = "\n\n".join(pair_text(label, score, pair) for (label, _), score in scores)
+        text = "\n\n".join(
+            pair_text(label, score, pair) + _standing(metric.signature.text, score.value)
+            for (label, metric), score in scores
+        )
     else:
         text = score_table(results)
     sys.stdout.write(text.rstrip("\n") + "\n")
+
+
+def _standing(signature: str, value: float) -> str:
+    """Return where a value stands among those of known texts; nothing if they were scored otherwise."""
+    anchors = anchors_of(signature)
+    if anchors is None or math.isnan(value):
+        return ""
+    share = 100 * anchors.share_below(value)
+    return f"\n\nhigher than {share:.0f} % of the system outputs in {anchor_data()}"
 
 
 def _explain(summary: Summary, options: ScoreOptions) -> None:

@@ -56,8 +56,18 @@ def _folders(options: ScoreOptions) -> tuple[Folder, Folder]:
     """Return the folders of the input and the output, after a check of the options."""
     if not options.input or not options.output or "-" in (options.input, options.output):
         raise UsageError("--engine ray reads a folder of shards and writes one: -i FOLDER -o FOLDER")
-    if options.shard or options.limit or options.json:
-        raise UsageError("--shard, --limit and --json are for --engine local; omit them")
+    local = {
+        "--shard": options.shard,
+        "--limit": options.limit,
+        "--json": options.json,
+        "--explain": options.explain,
+        "--fail-under": options.fail_under,
+        "--fail-below-baseline": options.fail_below_baseline,
+        "--junit": options.junit,
+    }
+    given = [name for name, value in local.items() if value]
+    if given:
+        raise UsageError(f"{', '.join(given)}: only with --engine local; omit it, or check the output later")
     if options.device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"Ray assigns the devices; write --device cuda, not {options.device}")
     if "://" not in options.input and options.input == options.output:

@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 
 from gistmeter.app.options.benchmark import add_benchmark
+from gistmeter.app.options.check import add_check
 from gistmeter.app.options.compare import add_compare
 from gistmeter.app.options.completion import add_completion
 from gistmeter.app.options.data import add_data
+from gistmeter.app.options.metrics import add_metrics
 from gistmeter.app.options.models import add_models
 from gistmeter.app.options.parsing import Parser
 from gistmeter.app.options.report import add_report
@@ -15,12 +17,14 @@ from gistmeter.app.options.serve import add_serve
 from gistmeter.app.options.train import add_train
 
 COMMANDS = (
+    add_check,
     add_score,
     add_compare,
     add_benchmark,
     add_reproduce,
     add_report,
     add_serve,
+    add_metrics,
     add_data,
     add_models,
     add_train,

@@ -75,27 +75,22 @@ def add_score(commands: Commands) -> None:
         description="Score the rows of a file (-i) or one pair of texts.",
     )
     rows = score.add_argument_group("rows")
-    _add_rows(rows)
+    add_rows(rows)
     score.add_argument(
         "--explain",
         action="store_true",
         help="print each text sentence by sentence, in colour, with evidence",
     )
     score.add_argument("--json", metavar="FILE", help="write the means here as JSON; - prints it")
-    _add_pair(score.add_argument_group("one pair"))
-    rows.add_argument(
-        "--max-seconds-per-row",
-        type=above_zero,
-        metavar="N",
-        help="time limit per row and metric, checked between batches of a model",
-    )
+    add_pair(score.add_argument_group("one pair"))
     _add_engine(score.add_argument_group("size"))
     _add_gates(score.add_argument_group("gates: exit code 5 if one fails"))
     add_metric_options(score)
     score.set_defaults(options=ScoreOptions, run="gistmeter.app.commands.score:run")
 
 
-def _add_rows(rows: Group) -> None:
+def add_rows(rows: Group) -> None:
+    """Add the options of rows that `check` has too."""
     rows.add_argument(
         "-i", "--input", metavar="FILE", help="input: jsonl, csv, tsv, parquet, .gz; - reads jsonl"
     )
@@ -107,6 +102,12 @@ def _add_rows(rows: Group) -> None:
     )
     add_existing_output(rows)
     add_cache(rows, default="none")
+    rows.add_argument(
+        "--max-seconds-per-row",
+        type=above_zero,
+        metavar="N",
+        help="time limit per row and metric, checked between batches of a model",
+    )
     spans = rows.add_mutually_exclusive_group()
     spans.add_argument(
         "--spans", metavar="WHICH", default="all", help="spans per score: all (default), none or worst=N"
@@ -116,7 +117,8 @@ def _add_rows(rows: Group) -> None:
     )
 
 
-def _add_pair(pair: Group) -> None:
+def add_pair(pair: Group) -> None:
+    """Add the options of `PairOptions`."""
     for side in ("candidate", "source"):
         pair.add_argument(f"--{side}", metavar="FILE", help=f"file with the {side}")
         pair.add_argument(f"--{side}-text", metavar="TEXT", help=f"the {side} as text")

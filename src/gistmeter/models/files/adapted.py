@@ -63,6 +63,8 @@ def new_adapted(base: str, plan: AdapterPlan, *, seed: int = 1, **config: object
         model = getattr(transformers, plan.architecture).from_config(encoder.config, trust_remote_code=False)
     except (AttributeError, ValueError) as error:
         raise BadModel(f"{base} does not support {plan.architecture}; give another architecture") from error
+    # BERT's classifier reads a pooler, which is part of the untrained head; other heads have none.
+    encoder.pooler = getattr(model.base_model, "pooler", None)
     setattr(model, model.base_model_prefix, encoder)
     model.tie_weights()
     return model, tokenizer
@@ -89,7 +91,7 @@ def adapted_encoder(base: str, rank: int, *, seed: int = 1, **config: object) ->
     files = find_model(base)
     tokenizer = load_tokenizer(files)
     encoder = load_weights(files, "AutoModel", tokenizer, **config)
-    encoder.pooler = None  # no head uses it
+    encoder.pooler = None
     torch.manual_seed(seed)
     add_low_rank(encoder, rank=rank)
     return encoder, tokenizer

@@ -1,0 +1,1 @@
+"""Metrics that combine the scores of other metrics: `quality` and `check`."""

@@ -1,0 +1,120 @@
+"""Estimate what people would say about a text, from the scores of several metrics."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Literal
+
+from gistmeter.combined.linear import Linear
+from gistmeter.combined.members import (
+    Members,
+    flags_of,
+    load_members,
+    needs_of,
+    read_combination,
+    score_members,
+    signed,
+)
+from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.example import Example, Need
+from gistmeter.core.metric import score_sound
+from gistmeter.core.options import options_from, options_text, preset_from
+from gistmeter.core.score import Score
+from gistmeter.core.signature import Signature
+from gistmeter.models.run.runtime import Runtime
+
+KIND = "gistmeter-quality"
+PRESETS = {"mini": "gistmeter/quality"}
+Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance"]
+
+
+@dataclass(frozen=True, slots=True)
+class QualityOptions:
+    """Options of `quality`.
+
+    Args:
+        dimension: The question whose answer is the value; `mean` is the mean over all questions.
+    """
+
+    dimension: Dimension = "mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Quality:
+    """A linear combination of metric scores for each question that people were asked.
+
+    Args:
+        members: Metrics by spec.
+        dimensions: The combination for each question.
+        options: See `QualityOptions`.
+        identity: Of the weights, for the signature.
+
+    Raises:
+        UsageError: If the weights do not answer the question.
+    """
+
+    members: Members
+    dimensions: Mapping[str, Linear]
+    options: QualityOptions = field(default_factory=QualityOptions)
+    identity: str = "none"
+
+    name = "quality"
+
+    def __post_init__(self) -> None:
+        if self.options.dimension not in ("mean", *self.dimensions):
+            raise UsageError(
+                f"dimension={self.options.dimension}: these weights have mean, {', '.join(self.dimensions)}"
+            )
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The fields that any member requires."""
+        return needs_of(self.members)
+
+    @property
+    def signature(self) -> Signature:
+        """The weights, the options, and the hash of each member's signature."""
+        members = ",".join(f"{spec}@{hash}" for spec, hash in signed(self.members).items())
+        return Signature.of(
+            "quality", version=1, model=self.identity, members=members, **options_text(self.options)
+        )
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Estimate each dimension; the parts are the dimensions."""
+        return score_sound(examples, self.needs, self._score)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        rows = score_members(self.members, examples)
+        return [self._score_one(example, row) for example, row in zip(examples, rows, strict=True)]
+
+    def _score_one(self, example: Example, row: Mapping[str, Score]) -> Score:
+        problems = [score.problem for score in row.values() if score.problem is not None]
+        if len(problems) == len(row):
+            return Score.undefined(example.id, problems[0], flags_of(row))
+        parts = {name: linear.of(row) for name, linear in self.dimensions.items()}
+        wanted = self.options.dimension
+        value = fmean(parts.values()) if wanted == "mean" else parts[wanted]
+        return Score(example.id, value, parts, flags=flags_of(row))
+
+
+def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Quality:
+    """Build the metric.
+
+    Args:
+        preset: `mini`.
+        model: A folder with other weights, from `gistmeter train`.
+        runtime: Device, data type, and batch size of the members.
+        options: See `QualityOptions`.
+
+    Raises:
+        ModelError: If the weights or a member's model cannot be found or loaded.
+    """
+    chosen = options_from(QualityOptions, options)
+    name = model or preset_from("quality", PRESETS, preset)
+    identity, facts = read_combination(name, KIND)
+    try:
+        dimensions = {key: Linear.from_dict(linear) for key, linear in facts["dimensions"].items()}
+        members = {spec: {"spec": spec, **entry} for spec, entry in facts["members"].items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadModel(f"{name}/config.json is not valid ({error}); train it again") from error
+    return Quality(load_members(members, runtime), dimensions, chosen, identity)

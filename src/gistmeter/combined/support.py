@@ -1,0 +1,101 @@
+"""Estimate the probability that a sentence has no support in the source."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gistmeter.core.score import Score, Span
+
+FEATURES = ("entailment", "similarity", "facts", "worst_fact")
+"""Features of a sentence; higher is better.
+
+`entailment`: p(entailment) − p(contradiction) given the closest source sentences; unknown without it.
+`similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
+probabilities of its facts.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What the members say about one sentence of the candidate.
+
+    Args:
+        start: Offset of the first character.
+        end: Offset after the last character.
+        features: In the order of `FEATURES`; NaN if unknown, such as the facts of a sentence without any.
+        evidence: The closest sentence of the source.
+        doubt: The fact with the lowest probability and the model's answer; empty if there is none.
+    """
+
+    start: int
+    end: int
+    features: tuple[float, ...]
+    evidence: str
+    doubt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """A logistic model of the probability that a sentence has no support.
+
+    Args:
+        intercept: Log-odds if each feature has its mean.
+        weights: Change of the log-odds per unit of each feature; none is positive.
+        means: Stand in for unknown features.
+    """
+
+    intercept: float
+    weights: tuple[float, ...]
+    means: tuple[float, ...]
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> "Risk":
+        """Read the model of a `config.json`.
+
+        Raises:
+            KeyError, TypeError, ValueError: If a number is missing.
+        """
+        weights = tuple(float(facts["weights"][name]) for name in FEATURES)
+        means = tuple(float(facts["means"][name]) for name in FEATURES)
+        return cls(float(facts["intercept"]), weights, means)
+
+    def of(self, features: Sequence[float]) -> float:
+        """Return the probability that a sentence has no support."""
+        known = [mean if math.isnan(x) else x for x, mean in zip(features, self.means, strict=True)]
+        parts = (w * (x - mean) for w, x, mean in zip(self.weights, known, self.means, strict=True))
+        return 1 / (1 + math.exp(-(self.intercept + math.fsum(parts))))
+
+
+def read_sentences(similarity: Score, facts: Score, entailment: Score | None = None) -> list[Sentence]:
+    """Join what the members say about each sentence.
+
+    Args:
+        similarity: By `speed` with cosine similarity, from which the sentences are taken.
+        facts: By `cloze`; may have a problem.
+        entailment: By `speed` with `task=nli`; has the same sentences.
+    """
+    entailed = {} if entailment is None else {(s.start, s.end): s for s in _ours(entailment)}
+    found = []
+    for span in _ours(similarity):
+        own = [fact for fact in _ours(facts) if span.start <= fact.start < span.end and fact.weight > 0]
+        worst = min(own, key=lambda fact: fact.value, default=None)
+        best = entailed.get((span.start, span.end), span)  # whose note is the evidence
+        features = (
+            math.nan if best is span else best.value,
+            span.value,
+            _geometric([fact.value for fact in own]),
+            math.nan if worst is None else worst.value,
+        )
+        found.append(Sentence(span.start, span.end, features, best.note, worst.note if worst else ""))
+    return found
+
+
+def _ours(score: Score) -> list[Span]:
+    return [span for span in score.spans if span.side == "candidate" and not math.isnan(span.value)]
+
+
+def _geometric(values: Sequence[float]) -> float:
+    if not values:
+        return math.nan
+    return math.exp(math.fsum(math.log(max(value, 1e-6)) for value in values) / len(values))

@@ -1,0 +1,1 @@
+"""Fit the weights of combined metrics to human judgements."""

@@ -1,0 +1,129 @@
+"""Fit the risk of `check`: the probability that people call a text wrong, from its sentences."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from gistmeter.combined.check import KIND, OPTIONAL, REQUIRED
+from gistmeter.combined.members import save_combination
+from gistmeter.combined.support import FEATURES, Risk, read_sentences
+from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
+from gistmeter.core.correlation import pearson
+from gistmeter.core.errors import DataError
+from gistmeter.training.recipe import check_keys
+
+Array = NDArray[np.float64]
+LEAST = 1e-6  # probability, so that its logarithm is finite
+
+
+def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
+    """Fit the weights of a recipe and save them.
+
+    The probability that a text is wrong is 1 − ∏ (1 − p) over its sentences, with p from a logistic model. It
+    is fitted to the share of people who call the text wrong, by maximum likelihood; each set has the same
+    total weight.
+
+    Args:
+        recipe: Recipe such as `recipes/check.toml`: `members`; `sets`, each with `name`, `rows`, `scores`,
+            `dimension`, and the judgements that stand for `wrong` and `right`.
+        data: Folder of the rows and scores.
+        output: Folder; the weights are in its subfolder `model`.
+
+    Returns:
+        For each set, Pearson correlation with the judgements and the mean prediction, by cross-validation
+        over documents, and fitted on the other sets only.
+
+    Raises:
+        UsageError: If a key of the recipe is missing.
+        DataError: If the data cannot be read, or has no judgement.
+    """
+    check_keys(recipe, ("task", "members", "sets", "notes"), "the recipe")
+    labels = [
+        str(recipe["members"][name]["spec"]) for name in (*REQUIRED, OPTIONAL) if name in recipe["members"]
+    ]
+    rows: list[Judged] = []
+    wrong: list[float] = []
+    for table in recipe["sets"]:
+        found = [row for row in read_judged(data, table, labels) if table["dimension"] in row.judgements]
+        rows += found
+        wrong += [_share(row.judgements[table["dimension"]], table["wrong"], table["right"]) for row in found]
+    if not rows:
+        raise DataError("no row has a judgement of the dimension that its set names")
+    texts = [_features(row, labels) for row in rows]
+    shares = np.array(wrong)
+    risk = fit(texts, shares, [row.set for row in rows])
+    facts = {
+        "model_type": KIND,
+        "members": recipe["members"],
+        "intercept": risk.intercept,
+        "weights": dict(zip(FEATURES, risk.weights, strict=True)),
+        "means": dict(zip(FEATURES, risk.means, strict=True)),
+    }
+    save_combination(output / "model", facts)
+    return _figures(rows, texts, shares)
+
+
+def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
+    """Fit the logistic model of sentences to texts.
+
+    Args:
+        texts: For each text, the features of its sentences, shape (sentences, features); NaN if unknown.
+        wrong: Share of people who call each text wrong, shape (texts,).
+        sets: The data set of each text.
+    """
+    flat = np.concatenate(texts)
+    known = np.atleast_1d(~np.isnan(flat).all(axis=0))
+    means = np.where(known, np.nanmean(np.where(known, flat, 0.0), axis=0), 0.0)
+    centred = np.where(np.isnan(flat), means, flat) - means
+    owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    size = {name: sets.count(name) for name in set(sets)}
+    weight = np.array([1 / size[name] for name in sets]) / len(size)
+
+    def loss(theta: Array) -> float:
+        right = np.exp(np.bincount(owner, -np.logaddexp(0, theta[0] + centred @ theta[1:]), len(texts)))
+        right = np.clip(right, LEAST, 1 - LEAST)
+        return float(-(weight * (wrong * np.log1p(-right) + (1 - wrong) * np.log(right))).sum())
+
+    start = np.concatenate([[-1.0], np.where(known, -0.5, 0.0)])
+    bounds = [(None, None), *((None, 0.0) if use else (0.0, 0.0) for use in known)]
+    theta = minimize(loss, start, bounds=bounds).x
+    return Risk(float(theta[0]), tuple(map(float, theta[1:])), tuple(map(float, means)))
+
+
+def predict(risk: Risk, text: Array) -> float:
+    """Return the probability that a text is wrong."""
+    return 1 - math.prod(1 - risk.of(sentence) for sentence in text.tolist())
+
+
+def _features(row: Judged, labels: Sequence[str]) -> Array:
+    found = read_sentences(*(row.scores[label] for label in labels))
+    return np.array([sentence.features for sentence in found]).reshape(-1, len(FEATURES))
+
+
+def _share(judgement: float, wrong: float, right: float) -> float:
+    return float(np.clip((right - judgement) / (right - wrong), 0, 1))
+
+
+def _figures(rows: Sequence[Judged], texts: Sequence[Array], wrong: Array) -> dict[str, float]:
+    """Return what the predictions for left-out documents, and for left-out sets, are worth."""
+    found: dict[str, float] = {}
+    names = list(dict.fromkeys(row.set for row in rows))
+    for left_out in ("document", "set"):
+        if left_out == "set" and len(names) < 2:
+            continue
+        predicted = np.full(len(rows), np.nan)
+        for kept, held in folds(rows, BY[left_out]):
+            risk = fit([texts[at] for at in kept], wrong[kept], [rows[at].set for at in kept])
+            predicted[held] = [predict(risk, texts[at]) for at in held]
+        for name in names:
+            mine = np.array([row.set == name for row in rows])
+            found[f"{name}_r_by_{left_out}"] = pearson(predicted[mine], wrong[mine])
+            found[f"{name}_wrong_by_{left_out}"] = float(predicted[mine].mean())
+    for name in names:
+        found[f"{name}_wrong_by_people"] = float(wrong[np.array([row.set == name for row in rows])].mean())
+    return found

@@ -1,0 +1,102 @@
+"""Read rows with human judgements and the scores of the members, and split them into folds."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.score import Score
+from gistmeter.io.rows import read_rows
+from gistmeter.io.scores_output import RowKey, read_scores
+
+FOLDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A row with human judgements and scores.
+
+    Args:
+        set: Name of the data set.
+        document: What the text is about, unique among all sets.
+        system: Who wrote the text, unique among all sets.
+        judgements: Human scores by dimension.
+        scores: Scores by the label of the metric.
+    """
+
+    set: str
+    document: str
+    system: str
+    judgements: Mapping[str, float]
+    scores: Mapping[str, Score]
+
+
+def read_judged(folder: Path, table: Mapping[str, Any], labels: Sequence[str]) -> list[Judged]:
+    """Read a set of a recipe.
+
+    Args:
+        folder: The data folder.
+        table: `name`; `rows`, a file of rows with human scores; `scores`, what `gistmeter score` wrote for
+            them; both relative to the folder.
+        labels: The metrics whose scores are read.
+
+    Raises:
+        UsageError: If a key is missing.
+        DataError: If a file cannot be read, or does not have a score by each metric for each row.
+    """
+    try:
+        name, paths = str(table["name"]), [str(folder / str(table[key])) for key in ("rows", "scores")]
+    except KeyError as error:
+        raise UsageError(f"sets: add {error} to each set") from error
+    rows = list(read_rows(paths[0]))
+    seen: Counter[str] = Counter()
+    keys = []
+    for row in rows:
+        keys.append(RowKey(row.example.id, seen[row.example.id]))
+        seen[row.example.id] += 1
+    output = read_scores(paths[1], whole=set(keys))
+    missing = [label for label in labels if label not in output.scores]
+    if missing or output.rows.keys() != set(keys):
+        what = f"no scores by {', '.join(missing)}" if missing else "scores of other rows"
+        raise DataError(f"{paths[1]} has {what}; run: gistmeter score {' '.join(labels)} -i {paths[0]}")
+    return [
+        Judged(
+            name,
+            f"{name}/{row.example.doc_id or row.example.id}",
+            f"{name}/{row.example.system}",
+            row.scores,
+            {label: output.score(label, key) for label in labels},
+        )
+        for row, key in zip(rows, keys, strict=True)
+    ]
+
+
+BY: Mapping[str, Callable[[Judged], str]] = {
+    "document": lambda row: row.document,
+    "system": lambda row: row.system,
+    "set": lambda row: row.set,
+}
+"""The groups that cross-validation leaves out."""
+
+
+def folds(rows: Sequence[Judged], by: Callable[[Judged], str]) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the rows to fit and the rows left out, so that no group is on both sides.
+
+    Args:
+        rows: The rows.
+        by: The group of a row: its document, its system or its set. Up to ten groups are left out one by
+            one; more are distributed over ten folds by a hash of their name.
+    """
+    groups = sorted({by(row) for row in rows})
+    few = len(groups) <= FOLDS
+    fold = {group: at if few else _part(group) for at, group in enumerate(groups)}
+    for wanted in sorted(set(fold.values())):
+        left_out = [at for at, row in enumerate(rows) if fold[by(row)] == wanted]
+        yield [at for at, row in enumerate(rows) if fold[by(row)] != wanted], left_out
+
+
+def _part(group: str) -> int:
+    return int(hashlib.sha256(group.encode()).hexdigest(), 16) % FOLDS

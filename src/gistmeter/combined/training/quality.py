@@ -1,0 +1,151 @@
+"""Fit the weights of `quality` to human judgements."""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+from gistmeter.combined.linear import Linear, Term, feature
+from gistmeter.combined.members import save_combination
+from gistmeter.combined.quality import KIND
+from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
+from gistmeter.core.correlation import pearson
+from gistmeter.core.errors import DataError
+from gistmeter.training.recipe import check_keys
+
+Array = NDArray[np.float64]
+KEYS = ("terms", "members", "sets", "scale", "penalty")
+
+
+def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
+    """Fit the weights of a recipe and save them.
+
+    Each dimension is a ridge regression of the judgements on standardized scores of the members, with sign
+    constraints. Scores and judgements are compared within each data set; the judgements of the first set that
+    has the dimension decide the scale of the result.
+
+    Args:
+        recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
+            `spec`, `part`, `sign` 1, −1 or 0 for either, and the `dimensions` it serves), `sets` (as in
+            `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
+        data: Folder of the rows and scores.
+        output: Folder; the weights are in its subfolder `model`.
+
+    Returns:
+        For each dimension and set, Pearson correlation by cross-validation over documents, systems and sets.
+
+    Raises:
+        UsageError: If a key of the recipe is missing.
+        DataError: If the data cannot be read, or has no judgement.
+    """
+    check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
+    judged = [(chosen, read_judged(data, chosen, list(recipe["members"]))) for chosen in recipe["sets"]]
+    dimensions: dict[str, Any] = {}
+    figures: dict[str, float] = {}
+    for name in dict.fromkeys(name for chosen, _ in judged for name in chosen["dimensions"]):
+        problem = Problem.of(name, recipe, judged)
+        dimensions[name] = problem.fit().to_dict()
+        figures |= {f"{name}_{what}": value for what, value in problem.figures().items()}
+    used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
+    members = {spec: entry for spec, entry in recipe["members"].items() if spec in used}
+    save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
+    return figures
+
+
+class Problem:
+    """The regression of one dimension.
+
+    Args:
+        rows: The rows that have the judgement.
+        judgements: Of the rows, shape (rows,).
+        terms: Tables with `spec`, `part` and `sign`.
+        scale: Least and greatest result.
+        penalty: Weight of the squared weights, in rows.
+
+    Raises:
+        DataError: If there are no rows.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[Judged],
+        judgements: Array,
+        terms: Sequence[Mapping[str, Any]],
+        *,
+        scale: Sequence[float],
+        penalty: float,
+    ) -> None:
+        if not rows:
+            raise DataError("no row has a judgement of a dimension that its set names")
+        self.rows, self.judgements, self.terms = rows, judgements, terms
+        self.scale, self.penalty = scale, penalty
+        raw = np.array([[feature(row.scores[str(t["spec"])], str(t["part"])) for t in terms] for row in rows])
+        self.means, self.scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
+        self.scales[self.scales == 0] = 1.0
+        self.features = np.nan_to_num((raw - self.means) / self.scales)
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Any], judged: Sequence[tuple[Any, list[Judged]]]) -> "Problem":
+        """Return the problem of a dimension, with the rows of all sets that have it."""
+        rows, judgements = [], []
+        for chosen, found in judged:
+            theirs = chosen["dimensions"].get(name)
+            mine = [row for row in found if not math.isnan(row.judgements.get(theirs, math.nan))]
+            rows += mine
+            judgements += [row.judgements[theirs] for row in mine]
+        terms = [term for term in table["terms"] if name in term["dimensions"]]
+        return cls(rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table["penalty"]))
+
+    def fit(self) -> Linear:
+        """Fit all rows; results have the scale of the first set."""
+        weights = self._weights(range(len(self.rows)))
+        first = np.array([row.set == self.rows[0].set for row in self.rows])
+        spread, level = self.judgements[first].std(), self.judgements[first].mean()
+        centre = float((self.features[first] @ weights).mean())
+        terms = tuple(
+            Term(str(t["spec"]), str(t["part"]), float(mean), float(scale), float(spread * weight))
+            for t, mean, scale, weight in zip(self.terms, self.means, self.scales, weights, strict=True)
+            if weight
+        )
+        return Linear(float(level - spread * centre), terms, *map(float, self.scale))
+
+    def figures(self) -> dict[str, float]:
+        """Return Pearson correlations on left-out documents, systems and sets, within each set."""
+        names = list(dict.fromkeys(row.set for row in self.rows))
+        found = {}
+        for left_out, by in BY.items():
+            if len({by(row) for row in self.rows}) < 2:
+                continue
+            predicted = np.full(len(self.rows), np.nan)
+            for kept, held in folds(self.rows, by):
+                predicted[held] = self.features[held] @ self._weights(kept)
+            for name in names:
+                mine = np.array([row.set == name for row in self.rows])
+                found[f"{name}_by_{left_out}"] = pearson(predicted[mine], self.judgements[mine])
+        return found
+
+    def _weights(self, rows: Sequence[int]) -> Array:
+        """Return the weights of the standardized features, fitted within each set, with all sets alike."""
+        x, y = self.features[rows].copy(), self.judgements[rows].copy()
+        sets = np.array([self.rows[at].set for at in rows])
+        names = np.unique(sets)
+        for name in names:
+            mine = sets == name
+            x[mine] -= x[mine].mean(axis=0)
+            y[mine] = (y[mine] - y[mine].mean()) / (y[mine].std() or 1.0)
+            share = math.sqrt(len(sets) / (len(names) * mine.sum()))
+            x[mine] *= share
+            y[mine] *= share
+        signs = [[1, -1] if not term["sign"] else [int(term["sign"])] for term in self.terms]
+        owner = [at for at, own in enumerate(signs) for _ in own]
+        sign = np.array([s for own in signs for s in own], dtype=float)
+        columns = x[:, owner] * sign
+        ridge = math.sqrt(self.penalty) * np.eye(len(owner))
+        solved, _ = nnls(np.vstack([columns, ridge]), np.concatenate([y, np.zeros(len(owner))]))
+        weights = np.zeros(len(self.terms))
+        np.add.at(weights, owner, sign * solved)
+        return weights

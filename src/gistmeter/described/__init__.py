@@ -1,0 +1,1 @@
+"""What each metric asks, and where its values stand among those of human and system texts."""

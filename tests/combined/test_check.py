@@ -1,0 +1,82 @@
+"""Test `check`: features of sentences, probabilities, and what a member without a value means."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from gistmeter import catalog
+from gistmeter.combined.support import FEATURES, Risk, read_sentences
+from gistmeter.core.example import Example
+from gistmeter.core.score import Score, Span
+from gistmeter.models.run.runtime import Runtime
+
+TEXT = "A ferry turned back. Nobody drowned."
+PAIR = Example("1", TEXT, "A ferry turned back in the storm. No one was hurt.")
+FIRST, SECOND = (0, 20), (21, 36)
+RISK = Risk(0.0, (-2.0, 0.0, 0.0, -1.0), (0.5, 0.5, 0.5, 0.5))
+
+
+def speed(first: float, second: float) -> Score:
+    spans = (
+        Span("candidate", *FIRST, first, 1.0, "source: A ferry turned back in the storm."),
+        Span("candidate", *SECOND, second, 1.0, "source: No one was hurt."),
+    )
+    return Score("1", (first + second) / 2, spans=spans)
+
+
+def facts(*spans: Span) -> Score:
+    return Score("1", 0.5, spans=spans)
+
+
+def test_features_of_a_sentence_come_from_its_own_spans() -> None:
+    found = read_sentences(
+        speed(0.7, 0.3),
+        facts(
+            Span("candidate", 2, 7, 0.64, 1.0, "ferry (confidence .90)"),
+            Span("candidate", 8, 14, 0.01, 1.0, "went (confidence .20)"),
+        ),
+        speed(0.9, -0.8),
+    )
+    assert found[0].features == pytest.approx((0.9, 0.7, 0.08, 0.01))
+    assert found[0].doubt == "went (confidence .20)"
+    assert found[1].features[:2] == (-0.8, 0.3)
+    assert all(map(math.isnan, found[1].features[2:])) and found[1].doubt == ""
+
+
+def test_without_entailment_its_feature_is_unknown() -> None:
+    found = read_sentences(speed(0.7, 0.3), facts())
+    assert math.isnan(found[0].features[0]) and found[0].features[1] == 0.7
+
+
+def test_unknown_features_count_as_average() -> None:
+    assert RISK.of((math.nan,) * 4) == 0.5
+    assert RISK.of((1.0, math.nan, math.nan, math.nan)) == pytest.approx(1 / (1 + math.e))
+
+
+def test_less_support_is_more_risk() -> None:
+    risks = [RISK.of((x, 0.5, 0.5, y)) for x, y in ((1.0, 1.0), (1.0, 0.2), (-1.0, 0.2))]
+    assert risks == sorted(risks) and len(set(risks)) == 3
+
+
+def test_the_value_is_the_probability_that_all_sentences_have_support(tiny_check: Path) -> None:
+    metric = catalog.build("check", model=str(tiny_check), runtime=Runtime(device="cpu"))
+    score = metric.score([PAIR])[0]
+    assert [(span.start, span.end) for span in score.spans] == [FIRST, SECOND]
+    values = [span.value for span in score.spans]
+    assert score.value == pytest.approx(values[0] * values[1])
+    assert score.parts == pytest.approx({"mean": sum(values) / 2, "min": min(values), "sentences": 2.0})
+    assert all(0 < value < 1 for value in values)
+    assert all(span.note.startswith("source: ") for span in score.spans)
+
+
+def test_without_a_source_there_is_no_answer(tiny_check: Path) -> None:
+    metric = catalog.build("check", model=str(tiny_check), runtime=Runtime(device="cpu"))
+    assert metric.score([Example("1", TEXT)])[0].problem == "the row has no source"
+
+
+def test_each_feature_has_a_weight_and_a_mean() -> None:
+    whole = {"intercept": 1, "weights": dict.fromkeys(FEATURES, -1), "means": dict.fromkeys(FEATURES, 0)}
+    assert Risk.from_dict(whole).weights == (-1.0,) * 4
+    with pytest.raises(KeyError, match="facts"):
+        Risk.from_dict({**whole, "weights": {"entailment": -1, "similarity": -1}})

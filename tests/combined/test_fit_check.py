@@ -1,0 +1,91 @@
+"""Fit `check`: texts are wrong if one sentence is, and the recipe from files to weights."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gistmeter.app.cli import main
+from gistmeter.combined.support import FEATURES, Risk
+from gistmeter.combined.training.check import fit, predict
+from gistmeter.core.example import Example
+from gistmeter.core.score import Span
+from gistmeter.core.score_row import score_row
+from gistmeter.core.signature import Signature
+from tests.combined.test_check import TEXT, facts, speed
+
+TRUE = Risk(-1.0, (0.0, -4.0, 0.0, -2.0), (0.0, 0.6, 0.0, 0.4))
+
+
+def made(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return texts of one to four sentences, and the probability that each is wrong under `TRUE`."""
+    draw = np.random.default_rng(seed)
+    texts = []
+    for _ in range(n):
+        text = draw.uniform(size=(draw.integers(1, 5), len(FEATURES)))
+        text[:, 0] = math.nan
+        texts.append(text)
+    return texts, np.array([predict(TRUE, text) for text in texts])
+
+
+def test_the_fit_recovers_what_makes_a_sentence_wrong() -> None:
+    texts, wrong = made(600)
+    risk = fit(texts, wrong, ["one"] * 600)
+    assert risk.weights[0] == 0.0  # never known
+    assert risk.weights[1] == pytest.approx(-4.0, abs=0.6) and risk.weights[3] == pytest.approx(-2.0, abs=0.6)
+    assert risk.weights[2] == pytest.approx(0.0, abs=0.3)
+    found = [predict(risk, text) for text in texts]
+    assert np.mean(found) == pytest.approx(wrong.mean(), abs=0.02)
+
+
+def test_no_weight_rewards_less_support() -> None:
+    texts, wrong = made(300)
+    assert max(fit(texts, 1 - wrong, ["one"] * 300).weights) <= 0
+
+
+def test_each_set_has_the_same_say() -> None:
+    texts, wrong = made(220)
+    other = np.concatenate([wrong[:20], np.full(200, 0.9)])
+    level = fit(texts, other, ["small"] * 20 + ["large"] * 200)
+    mean = np.mean([predict(level, text) for text in texts])
+    assert abs(mean - 0.9) > 0.05
+
+
+RECIPE = """
+task = "check"
+[members.similarity]
+spec = "speed:against=source"
+[members.facts]
+spec = "cloze"
+[[sets]]
+name = "mine"
+rows = "rows.jsonl"
+scores = "scores.jsonl"
+dimension = "Factuality"
+wrong = 0
+right = 1
+"""
+
+
+def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, scores = [], []
+    for at in range(40):
+        good = at % 2
+        row = {"id": str(at), "source": "A ferry.", "candidate": TEXT, "doc_id": f"d{at // 4}"}
+        rows.append(row | {"scores": {"Factuality": float(good)}})
+        cosines = speed(0.9, 0.8 if good else 0.2 + at / 200)
+        probabilities = facts(Span("candidate", 2, 7, 0.9 if good else 0.1, 1.0, "ferry (confidence .90)"))
+        for label, score in (("speed:against=source", cosines), ("cloze", probabilities)):
+            line = score_row(label, score, Signature.of("x", version=1), Example(str(at), TEXT, "A ferry."))
+            scores.append({**line, "id": str(at)})
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
+    (tmp_path / "check.toml").write_text(RECIPE)
+    words = ["train", str(tmp_path / "check.toml"), "--data", str(tmp_path)]
+    assert main([*words, "--output", str(tmp_path / "out"), "--quiet"]) == 0
+    assert "mine_r_by_document" in capsys.readouterr().out
+    saved = json.loads((tmp_path / "out" / "model" / "config.json").read_text())
+    assert Risk.from_dict(saved).weights[1] < 0
+    assert json.loads((tmp_path / "out" / "measured.json").read_text())["mine_r_by_document"] > 0.8

@@ -1,0 +1,166 @@
+"""Fit `quality`: weights and signs, left-out groups, and the recipe from files to a metric."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gistmeter import catalog
+from gistmeter.app.cli import main
+from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
+from gistmeter.combined.training.quality import Array, Problem
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.example import Example
+from gistmeter.core.score import Score
+
+TERMS: list[dict[str, Any]] = [
+    {"spec": "a", "part": "value", "sign": 1},
+    {"spec": "b", "part": "value", "sign": 1},
+    {"spec": "c", "part": "x", "sign": 0},
+]
+
+
+def judged(n: int, *, seed: int = 0, set: str = "one") -> list[Judged]:
+    """Return rows with three independent features; the third is a component and sometimes undefined."""
+    draw = np.random.default_rng(seed).normal(size=(n, 3))
+    return [
+        Judged(
+            set,
+            f"{set}/d{at // 4}",
+            f"{set}/s{at % 4}",
+            {},
+            {
+                "a": Score("1", 5 + 2 * a),
+                "b": Score("1", b),
+                "c": Score("1", 0.0, {"x": math.nan if at % 50 == 7 else c}),
+            },
+        )
+        for at, (a, b, c) in enumerate(draw.tolist())
+    ]
+
+
+def values(rows: list[Judged]) -> Array:
+    """Return judgements: a counts, b counts negatively, c counts negatively."""
+    found = [
+        (row.scores["a"].value - 5) / 2 - row.scores["b"].value - 0.5 * row.scores["c"].parts["x"]
+        for row in rows
+    ]
+    return np.nan_to_num(np.array(found, dtype=float)) + 3.0
+
+
+def problem(rows: list[Judged], *, penalty: float = 1.0) -> Problem:
+    return Problem(rows, values(rows), TERMS, scale=(1, 5), penalty=penalty)
+
+
+def test_weights_follow_the_judgements_and_keep_their_sign() -> None:
+    linear = problem(judged(400)).fit()
+    weights = {term.spec: term.weight for term in linear.terms}
+    assert weights["a"] > 0.5 and weights["c"] < -0.2
+    assert "b" not in weights  # people reward less of it, which its sign forbids
+    assert linear.intercept == pytest.approx(values(judged(400)).mean(), abs=0.1)
+
+
+def test_a_penalty_shrinks_weights() -> None:
+    weak, strong = (problem(judged(400), penalty=penalty).fit().terms[0].weight for penalty in (1, 4000))
+    assert 0 < strong < weak / 3
+
+
+def test_sets_of_another_level_do_not_disturb() -> None:
+    first, second = judged(200), judged(200, seed=1, set="two")
+    rows, judgements = first + second, np.concatenate([values(first), 50 - 0.001 * values(second)])
+    both = Problem(rows, judgements, TERMS, scale=(1, 5), penalty=1.0).fit()
+    assert abs(both.intercept - values(first).mean()) < 0.2  # the scale of the first set
+    assert {term.spec for term in both.terms} <= {"a", "b", "c"}
+
+
+def test_groups_are_never_on_both_sides() -> None:
+    rows = judged(120) + judged(40, set="two")
+    for by in BY.values():
+        held: list[int] = []
+        for kept, left_out in folds(rows, by):
+            assert not {by(rows[at]) for at in kept} & {by(rows[at]) for at in left_out}
+            held += left_out
+        assert sorted(held) == list(range(160))
+
+
+def test_figures_stand_for_left_out_documents_systems_and_sets() -> None:
+    rows = judged(200) + judged(200, seed=1, set="two")
+    found = problem(rows).figures()
+    assert set(found) == {
+        f"{name}_by_{by}" for name in ("one", "two") for by in ("document", "system", "set")
+    }
+    assert all(0.5 < value < 0.95 for value in found.values())
+
+
+def rows_file(folder: Path) -> Path:
+    """Write rows whose judgement is their share of copied words."""
+    words = [f"word{at}" for at in range(30)]
+    path = folder / "rows.jsonl"
+    with path.open("w") as file:
+        for at in range(40):
+            copied = at % 10
+            text = " ".join(words[:copied] + [f"new{at}x{i}" for i in range(10 - copied)])
+            row: dict[str, object] = {
+                "id": str(at),
+                "source": " ".join(words),
+                "candidate": text,
+                "doc_id": f"d{at // 4}",
+            }
+            row |= {"system": f"s{at % 4}", "scores": {"facts": 1 + copied / 3}}
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+RECIPE = """
+task = "quality"
+scale = [1, 5]
+penalty = 1.0
+members = { extractive = {}, length_ratio = {} }
+[[terms]]
+spec = "extractive"
+part = "value"
+sign = 1
+dimensions = ["consistency"]
+[[terms]]
+spec = "length_ratio"
+part = "value"
+sign = 0
+dimensions = ["consistency"]
+[[sets]]
+name = "mine"
+rows = "rows.jsonl"
+scores = "scores.jsonl"
+dimensions = { consistency = "facts" }
+"""
+
+
+def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = rows_file(tmp_path)
+    recipe, out = tmp_path / "quality.toml", tmp_path / "out"
+    recipe.write_text(RECIPE)
+    scores = str(tmp_path / "scores.jsonl")
+    assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
+    assert main(["train", str(recipe), "--data", str(tmp_path), "--output", str(out), "--quiet"]) == 0
+    assert "consistency_mine_by_document" in capsys.readouterr().out
+    metric = catalog.build("quality", model=str(out / "model"), options={"dimension": "consistency"})
+    source = " ".join(f"word{at}" for at in range(30))
+    texts = ("new old", "word1 word2")
+    worse, better = metric.score([Example(str(at), text, source) for at, text in enumerate(texts)])
+    assert 1 <= worse.value < better.value <= 5
+    assert metric.members.keys() == {"extractive"}  # type: ignore[attr-defined]  # length says nothing here
+
+
+def test_scores_of_other_rows_are_refused(tmp_path: Path) -> None:
+    rows = rows_file(tmp_path)
+    scores = str(tmp_path / "scores.jsonl")
+    table = {"name": "mine", "rows": rows.name, "scores": "scores.jsonl"}
+    assert main(["score", "novelty", "-i", str(rows), "-o", scores, "--quiet", "--limit", "9"]) == 0
+    with pytest.raises(DataError, match="has no scores by extractive; run: gistmeter score extractive -i"):
+        read_judged(tmp_path, table, ["extractive"])
+    with pytest.raises(DataError, match="has scores of other rows"):
+        read_judged(tmp_path, table, ["novelty"])
+    with pytest.raises(UsageError, match="sets: add 'scores' to each set"):
+        read_judged(tmp_path, {"name": "x", "rows": "rows.jsonl"}, ["novelty"])
