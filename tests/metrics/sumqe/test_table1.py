@@ -10,7 +10,9 @@ import torch
 from transformers import BertConfig, BertForMaskedLM, BertForNextSentencePrediction
 
 from gistmeter.app.cli import main
+from gistmeter.bench.datasets.dataset import for_file
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.io.rows import read_rows
 from gistmeter.metrics.sumqe.baselines.rouge import VERSIONS
 from gistmeter.metrics.sumqe.qualities import QUALITIES
 from gistmeter.metrics.sumqe.training.duc import read_duc
@@ -120,6 +122,12 @@ def test_one_recipe_makes_tables_1_and_2(
     text = (output / "table1.md").read_text(encoding="utf-8")
     assert "| year | quality | method | systems | ρ | τ | r |" in text
     assert "# SUM-QE, table 2" in text
+    rows = list(read_rows(output / "rows" / "duc2005.jsonl"))
+    assert for_file(output / "rows" / "duc2005.jsonl").name == "duc05", "reproduce linguistic finds it"
+    assert len(rows) == DOCSETS * SYSTEMS
+    assert all(row.scores.keys() == {"Q1", "Q2", "Q3", "Q4", "Q5"} for row in rows)
+    assert len(rows[0].example.references) == len(PEOPLE)
+    assert (output / "BERT-FT-M-5" / "fold-duc2005" / "model").is_dir()
     # The held-out year of each fold is predicted by a model that did not read it.
     lines = (output / "BERT-FT-M-5" / "predictions.jsonl").read_text(encoding="utf-8").splitlines()
     assert {(json.loads(line)["set"], json.loads(line)["fold"]) for line in lines} == {

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from gistmeter.core.errors import UsageError
-from gistmeter.metrics.sumqe.qualities import QUALITIES
+from gistmeter.metrics.sumqe.qualities import QUALITIES, to_scale
 from gistmeter.metrics.sumqe.training.duc import read_duc
 from gistmeter.metrics.sumqe.training.rows import Rated, read_set
 from gistmeter.metrics.sumqe.training.table1_baselines import (
@@ -29,11 +29,15 @@ from gistmeter.training.recipe import Recipe, check_keys
 MODEL_KEYS = ("base", "layers", "window", "flavours", "bigru", "gpt2", "masked", "next")
 BIGRU_KEYS = ("layers", "hidden", "learning_rate")
 TABLES = "table1.md"
+ROWS = "rows"
 LABELS = {"s1": "S-1", "m1": "M-1", "m5": "M-5"}
 
 
 def train_table1(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> Figures:
     """Train each regressor in three folds, run the baselines, and write `table1.md` and `table1.json`.
+
+    The folder `rows` gets a file of rows for each year, with which `gistmeter reproduce linguistic` draws
+    figure 3.
 
     Args:
         recipe: `recipes/sumqe-table1.toml`.
@@ -57,11 +61,27 @@ def train_table1(recipe: Recipe, data: Path, output: Path, *, progress: bool) ->
     regressors = list(_regressors(recipe))
     rated = [row for given in sets for row in read_set(data, given)]
     references = [one.references for given in sets for one in read_duc(data / given["duc"])]
+    _save_rows(rated, references, output / ROWS)
     columns, chosen = _baselines(recipe, rated, references, progress=progress)
     for label, own in regressors:
         train_regressor(own, data, output / label, progress=progress)
         columns[label] = _said(output / label / PREDICTIONS, rated)
     return _write(rated, columns, chosen, output)
+
+
+def _save_rows(rated: Sequence[Rated], references: Sequence[Sequence[str]], folder: Path) -> None:
+    """Write one file of rows for each year, with the ratings as Q1 to Q5."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines: dict[str, list[str]] = {}
+    for row, texts in zip(rated, references, strict=True):
+        scores = {
+            f"Q{at}": to_scale(row.labels[name]) for at, name in enumerate(QUALITIES, 1) if name in row.labels
+        }
+        facts = {"doc_id": row.document, "system": row.system, "scores": scores, "references": list(texts)}
+        own = {"id": f"{row.document}-{row.system}", "candidate": row.text, **facts}
+        lines.setdefault(row.set, []).append(json.dumps(own, ensure_ascii=False))
+    for year, own_lines in lines.items():
+        write_text(folder / f"{year}.jsonl", "\n".join(own_lines) + "\n")
 
 
 def _baselines(
