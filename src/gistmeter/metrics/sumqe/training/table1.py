@@ -106,7 +106,7 @@ def _regressors(recipe: Recipe) -> Iterator[tuple[str, Recipe]]:
         raise UsageError(f"{recipe.name}: model.flavours must be a list of {', '.join(LABELS)}")
     data = {**recipe.data, "folds": "sets"}
     shared = {name: recipe.model[name] for name in ("base", "window") if name in recipe.model}
-    bigru = recipe.model.get("bigru")
+    bigru = recipe.model.get("bigru", {})
     for flavour in flavours if bigru else ():
         own: dict[str, Any] = {name: value for name, value in bigru.items() if name != "learning_rate"}
         rate = float(bigru.get("learning_rate", recipe.training.learning_rate))

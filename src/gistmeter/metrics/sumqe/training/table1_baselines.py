@@ -31,7 +31,7 @@ def perplexities(rated: Sequence[Rated], log2: Log2) -> tuple[Values, Chosen]:
     values, chosen = np.full(len(rated), np.nan), Chosen()
     for year, own, rest in _years(rated):
         usable = [at for at in rest if len(tokens[at]) and np.isfinite(people[at])]
-        k = best_k([tokens[at] for at in usable], people[usable])
+        k = best_k([tokens[at] for at in usable], people[usable].tolist())
         chosen[year] = k
         for at in own:
             if len(tokens[at]):

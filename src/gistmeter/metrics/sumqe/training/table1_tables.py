@@ -74,10 +74,9 @@ def cell(rows: Sequence[Rated], quality: str, method: str, values: FloatArray) -
 
 def cells_of(rated: Sequence[Rated], columns: Columns) -> list[Cell]:
     """Return table 1: each year, quality and method that has values for the quality."""
-    names = np.array([row.set for row in rated])
     found = []
-    for year in dict.fromkeys(names.tolist()):
-        own = np.flatnonzero(names == year)
+    for year in dict.fromkeys(row.set for row in rated):
+        own = [at for at, row in enumerate(rated) if row.set == year]
         rows = [rated[at] for at in own]
         for quality in QUALITIES:
             for method, values in columns.items():
