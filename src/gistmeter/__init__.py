@@ -22,7 +22,7 @@ from gistmeter.face import (
     Scored,
     ScoreWords,
     load,
-    read_table,
+    read_spoken,
     score_column,
     split_words,
     usable_metrics,
@@ -73,6 +73,7 @@ def score(
     /,
     *,
     fields: Mapping[str, str] | None = None,
+    language: str | None = None,
     seed: int = 0,
     progress: bool = True,
     **given: Unpack[ScoreWords],
@@ -85,12 +86,14 @@ def score(
         rows: A list or generator of dicts or Examples; a pandas or polars data frame, a pyarrow table, a
             `datasets.Dataset`; a dict of columns; or the path of a file. To pass columns by keyword, omit it.
         fields: The column of each field whose column has another name: `{"candidate": "summary"}`.
+        language: The language of the rows that name none in a field `language`, as a tag such as `fr`. A row
+            in a language that a metric does not score has a problem.
         seed: Seed of the bootstrap for confidence intervals.
         progress: Whether to show a progress bar after two seconds.
         **given: Columns with one entry per row: `candidates`, `sources`, `references` (each entry is a list
-            or one string), `ids`, `systems`, `doc_ids`. For metrics given by name, also keywords of `load`
-            (`preset`, `model`, `device`, `dtype`, `backend`, `batch_tokens`, `cache_mb`, `runtime`) and
-            `dimension`, the quality to score.
+            or one string), `ids`, `systems`, `doc_ids`, `languages`. For metrics given by name, also
+            keywords of `load` (`preset`, `model`, `device`, `dtype`, `backend`, `batch_tokens`, `cache_mb`,
+            `runtime`) and `dimension`, the quality to score.
 
     Returns:
         The scores in the order of the rows. A row without a required text has a problem instead of a value.
@@ -109,7 +112,7 @@ def score(
     from gistmeter.report.report import Report
 
     words, columns = split_words(given)
-    table = read_table(rows, columns, fields)
+    table = read_spoken(rows, columns, fields, language)
     scored = {
         label: (metric.signature, score_column(metric, table.rows, label=label, progress=progress))
         for label, metric in usable_metrics(metrics, words, table, progress=progress).items()
@@ -124,6 +127,7 @@ def benchmark(
     /,
     *,
     fields: Mapping[str, str] | None = None,
+    language: str | None = None,
     seed: int = 0,
     progress: bool = True,
     **given: Unpack[LoadWords],
@@ -135,6 +139,8 @@ def benchmark(
         rows: The rows, as for `score`, with human judgements: a field `scores` (a dict from dimension to
             number), or one column `scores.NAME` per dimension.
         fields: The column of each field whose column has another name: `{"scores.fluency": "fluency"}`.
+        language: The language of the rows that name none in a field `language`, as a tag such as `fr`. A row
+            in a language that a metric does not score has a problem.
         seed: Seed of the bootstrap for confidence intervals.
         progress: Whether to show a progress bar after two seconds.
         **given: For metrics given by name, the keywords of `load`.
@@ -155,7 +161,7 @@ def benchmark(
     from gistmeter.report.correlations import Correlations
 
     words, _ = split_words(given, columns=False)
-    table = read_table(rows, {}, fields)
+    table = read_spoken(rows, {}, fields, language)
     read = [row for row in table.rows if row.problem is None]
     if not any(row.scores for row in read):
         raise errors.DataError('no row has human scores; give each a field like scores: {"fluency": 4.3}')

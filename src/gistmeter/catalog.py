@@ -6,12 +6,14 @@ the entry point group `gistmeter.metrics`.
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
-from gistmeter.core.errors import ModelError, UsageError
+from gistmeter.core.errors import MissingExtra, ModelError, UsageError
 from gistmeter.core.example import Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_from, options_given
@@ -28,6 +30,10 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "moverscore": "gistmeter.metrics.baselines.moverscore:build",
+    "sms": "gistmeter.metrics.baselines.sms:build",
+    "meteor": "gistmeter.metrics.baselines.meteor:build",
+    "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
     "chrf": "gistmeter.metrics.baselines:Chrf",
@@ -123,6 +129,26 @@ def target(name: str) -> Any:  # noqa: ANN401 - see METRICS
     return _entries()[name].load()
 
 
+def languages_by_preset(name: str) -> dict[str, Languages]:
+    """Return the languages that each preset of a metric scores, with its default options.
+
+    A metric without presets has one entry, with an empty name. No model is loaded.
+
+    Raises:
+        UsageError: If the metric does not exist.
+
+    >>> languages_by_preset("chrf")
+    {'': Languages(only=(), but=())}
+    """
+    found = target(name)
+    if isinstance(found, type):
+        return {"": found(options_from(get_type_hints(found)["options"], {})).languages}
+    module = import_module(found.__module__)
+    spoken: Mapping[str, str] = getattr(module, "LANGUAGES", {})
+    presets: Iterable[str] = getattr(module, "PRESETS", ("",))
+    return {preset: languages_of(spoken.get(preset, "en")) for preset in presets}
+
+
 def parse_spec(text: str) -> tuple[str, dict[str, str]]:
     """Split a spec into a metric's name and its options.
 
@@ -170,8 +196,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
-    need an absent field; a log message names the latter two.
+    `all` selects all metrics, except those in `COMBINED`, those whose model or extra is not available, and
+    those that need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -218,7 +244,7 @@ def load_each(
     for label, (name, options) in parsed.items():
         try:
             metric = build(name, options=options, **chosen)
-        except ModelError as error:
+        except (ModelError, MissingExtra) as error:
             if label in asked:
                 raise
             LOG.info("skipped: %s", error)
@@ -289,7 +315,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
     content = read_toml(recipe)
     if content["task"] in WITHOUT_LOOP:
-        return _train_without_loop(content, recipe, data, output, steps)
+        return _train_without_loop(content, recipe, (data, output), steps, progress=progress)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
         hint = did_you_mean(chosen.task, TASKS)
@@ -300,12 +326,13 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
 
 def _train_without_loop(
-    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+    content: Options, recipe: Path, folders: tuple[Path | None, Path], steps: int | None, *, progress: bool
 ) -> Figures:
+    data, output = folders
     if content["task"] == "en":
         if data is not None:
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
-        return _task("en")(content, output, steps=steps)
+        return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
         raise UsageError(f"{recipe} has no training steps; omit --steps")
     return _task(str(content["task"]))(content, data or Path(), output)

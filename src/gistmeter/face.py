@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from gistmeter import catalog
 from gistmeter.core.errors import MissingField, UsageError
 from gistmeter.core.example import Example
+from gistmeter.core.language import primary
 from gistmeter.core.metric import Metric, MetricWrapper
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_given
-from gistmeter.core.row import Row
+from gistmeter.core.row import Row, with_language
 from gistmeter.core.score import Score
 from gistmeter.io.frames import Table, as_list, table_from
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
@@ -31,6 +32,7 @@ COLUMNS = {
     "ids": "id",
     "systems": "system",
     "doc_ids": "doc_id",
+    "languages": "language",
 }
 """The keyword of each column, with the field that the column contains."""
 
@@ -58,6 +60,7 @@ class ScoreWords(LoadWords, total=False):
     ids: Iterable[object] | None
     systems: Iterable[object] | None
     doc_ids: Iterable[object] | None
+    languages: Iterable[str | None] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +163,22 @@ def runtime_from(words: Mapping[str, Any], *, progress: bool) -> Runtime:
     return runtime
 
 
+def read_spoken(
+    rows: object, columns: Words, fields: Mapping[str, str] | None, language: str | None
+) -> Table:
+    """Return the rows to score, with a language for those that name none; see `read_table`.
+
+    Raises:
+        UsageError: As in `read_table`, and if the language is not a BCP 47 tag.
+    """
+    table = read_table(rows, columns, fields)
+    try:
+        spoken = primary(language) if language else None
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    return replace(table, rows=list(with_language(table.rows, spoken)))
+
+
 def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -> Table:
     """Return the rows to score, from rows, a file or columns.
 
@@ -250,7 +269,7 @@ def view_of(report: "Report") -> "View":
     known: dict[str, list[tuple[int, int]]] = {}
     for example in report.examples:
         if example.candidate not in known:
-            known[example.candidate] = list(split_sentences(example.candidate))
+            known[example.candidate] = list(split_sentences(example.candidate, example.language))
     return replace(report.view, sentences=[known[example.candidate] for example in report.examples])
 
 

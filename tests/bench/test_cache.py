@@ -19,6 +19,7 @@ from gistmeter.bench.suites.caching_filler import CachingFiller, share_filler
 from gistmeter.catalog import build
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.io import cache as caches
@@ -43,6 +44,7 @@ class Noting:
     seen: list[str] = field(default_factory=list)
     name = "noting"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
 
     @property
     def signature(self) -> Signature:

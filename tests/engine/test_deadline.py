@@ -11,6 +11,7 @@ from gistmeter import Example
 from gistmeter.app.cli import main
 from gistmeter.core.deadline import OverTime, check_deadline, deadline
 from gistmeter.core.example import Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import Asking
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
@@ -26,6 +27,7 @@ class Slow:
 
     name = "slow"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
     signature = Signature.of("slow", version=1)
 
     def __init__(self) -> None:

@@ -16,6 +16,7 @@ import pytest
 from gistmeter.app.cli import main
 from gistmeter.core.errors import GistmeterError, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
@@ -42,6 +43,7 @@ class Lengths:
     together: int = 1
     name: str = "lengths"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
     signature: Signature = Signature.of("lengths", version=1)  # noqa: RUF009 - frozen
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:

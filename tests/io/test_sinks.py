@@ -18,6 +18,7 @@ import pytest
 
 from gistmeter.core.errors import DataError, GistmeterError, MissingExtra, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.row import Row
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
@@ -46,6 +47,7 @@ class Counting:
     seen: int = 0
     name = "counting"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
 
     @property
     def signature(self) -> Signature:

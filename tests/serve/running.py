@@ -9,6 +9,7 @@ import httpx
 
 from gistmeter import Example, Metric, Score, Signature, Span, catalog
 from gistmeter.core.example import Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.serve.guard import Access
 from gistmeter.serve.limits import Limits
 from gistmeter.serve.run import listening, server_of
@@ -23,6 +24,7 @@ class Held:
 
     name = "held"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
     signature = Signature.of("held", version=1)
 
     def __init__(self, *, open: bool = True) -> None:

@@ -22,7 +22,7 @@ def pair_of(options: PairOptions) -> Example | None:
         if source is not None or references:
             raise UsageError("one pair needs a candidate: --candidate FILE or --candidate-text TEXT")
         return None
-    return Example("1", candidate, source, tuple(references))
+    return Example("1", candidate, source, tuple(references), language=options.language)
 
 
 def _text(path: str | None, text: str | None, side: str) -> str | None:

@@ -1,14 +1,17 @@
 """What is kept of scores that are on their way to a file."""
 
+import logging
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
 from gistmeter.core.column import Column
+from gistmeter.core.language import PROBLEM
 from gistmeter.core.result import ColumnResult
 from gistmeter.core.row import Row
 from gistmeter.io.scored import Labelled, Scored
 
+LOG = logging.getLogger("gistmeter")
 EXCERPT = 100
 """Characters of a candidate that a failed gate may show."""
 
@@ -61,6 +64,15 @@ class Summary:
             (label, ColumnResult.of(metric.signature, column, self.documents, seed=seed))
             for (label, metric), column in zip(self.metrics, self.columns, strict=True)
         ]
+
+
+def note_languages(summary: Summary) -> None:
+    """Log, once per metric, how many rows are in a language that it does not score."""
+    for (label, metric), column in zip(summary.metrics, summary.columns, strict=True):
+        if not any(problem.startswith(PROBLEM) for problem in column.problems()):
+            continue
+        count = sum(score.problem is not None and score.problem.startswith(PROBLEM) for score in column)
+        LOG.info(f"gistmeter: {label}: {count} rows have no value, for it scores {metric.languages}")
 
 
 def _light(scored: Scored) -> Scored:

@@ -8,6 +8,7 @@ from statistics import fmean
 from gistmeter.combined.members import (
     Members,
     flags_of,
+    languages_of,
     load_members,
     needs_of,
     read_combination,
@@ -17,6 +18,7 @@ from gistmeter.combined.members import (
 from gistmeter.combined.support import Risk, Sentence, read_sentences
 from gistmeter.core.errors import BadModel
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.core.score import Score, Span
@@ -58,13 +60,18 @@ class Check:
         return needs_of(self.members)
 
     @property
+    def languages(self) -> Languages:
+        """The languages that every member scores."""
+        return languages_of(self.members)
+
+    @property
     def signature(self) -> Signature:
         """The weights, and the hash of each member's signature."""
         return Signature.of("check", version=1, model=self.identity, **signed(self.members))
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate: 1 if every sentence surely has support, 0 if one surely has none."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         rows = score_members(self.members, examples)

@@ -3,12 +3,15 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from typing import Any
 
 from gistmeter.catalog import load
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Flag, Score
 from gistmeter.models.files.digest import sha256
@@ -75,6 +78,11 @@ def load_members(entries: Mapping[str, Mapping[str, str]], runtime: Runtime) -> 
 def needs_of(members: Members) -> tuple[Need, ...]:
     """Return the fields that any member requires."""
     return tuple(dict.fromkeys(need for metric in members.values() for need in metric.needs))
+
+
+def languages_of(members: Members) -> Languages:
+    """Return the languages that every member scores."""
+    return reduce(and_, (metric.languages for metric in members.values()), ANY)
 
 
 def signed(members: Members) -> dict[str, str]:

@@ -9,6 +9,7 @@ from gistmeter.combined.linear import Linear
 from gistmeter.combined.members import (
     Members,
     flags_of,
+    languages_of,
     load_members,
     needs_of,
     read_combination,
@@ -17,6 +18,7 @@ from gistmeter.combined.members import (
 )
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Score
@@ -72,6 +74,11 @@ class Quality:
         return needs_of(self.members)
 
     @property
+    def languages(self) -> Languages:
+        """The languages that every member scores."""
+        return languages_of(self.members)
+
+    @property
     def signature(self) -> Signature:
         """The weights, the options, and the hash of each member's signature."""
         members = ",".join(f"{spec}@{hash}" for spec, hash in signed(self.members).items())
@@ -81,7 +88,7 @@ class Quality:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Estimate each dimension; the parts are the dimensions."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         rows = score_members(self.members, examples)

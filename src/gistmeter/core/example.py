@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
+from gistmeter.core.language import primary
+
 Side = Literal["candidate", "source", "reference"]
 Need = Literal["source", "references"]
 
@@ -46,9 +48,12 @@ class Example:
         references: Human-written summaries or simplifications of the same source.
         system: The system that wrote the candidate; groups rows for system-level correlation.
         doc_id: The document of the source; groups rows for summary-level correlation and in bootstraps.
+        language: The language of the texts, a BCP 47 tag, of which the primary subtag is kept: `pt-BR`
+            becomes `pt`. None if it is not known; a metric then assumes a language that it scores.
 
     Raises:
         TypeError: If there is no candidate, a text is not a string, or `references` is a single string.
+        ValueError: If the language is not a BCP 47 tag.
 
     >>> Example("1", "A cat sat.", references=["A cat was sitting."]).references
     ('A cat was sitting.',)
@@ -62,6 +67,7 @@ class Example:
     references: Sequence[str] = ()
     system: str | None = None
     doc_id: str | None = None
+    language: str | None = None
 
     def __post_init__(self) -> None:
         if self.candidate is _NOT_GIVEN:
@@ -77,6 +83,7 @@ class Example:
             "references": tuple("" if is_missing(text) else text for text in given),
             "system": _label(self.system),
             "doc_id": _label(self.doc_id),
+            "language": None if is_missing(self.language) else primary(str(self.language)),
         }
         for name, value in known.items():
             object.__setattr__(self, name, value)

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from gistmeter.core.errors import NotFinite
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 
@@ -26,6 +27,10 @@ class Metric(Protocol):
     @property
     def needs(self) -> tuple[Need, ...]:
         """The fields that an example requires besides its candidate."""
+
+    @property
+    def languages(self) -> Languages:
+        """The languages that it scores; an example in another language gets a problem."""
 
     @property
     def signature(self) -> Signature:
@@ -56,6 +61,11 @@ class MetricWrapper:
         return self.metric.needs
 
     @property
+    def languages(self) -> Languages:
+        """The languages that the wrapped metric scores."""
+        return self.metric.languages
+
+    @property
     def signature(self) -> Signature:
         """The signature of the wrapped metric."""
         return self.metric.signature
@@ -73,21 +83,24 @@ def score_sound(
     examples: Sequence[Example],
     needs: tuple[Need, ...],
     score: Callable[[Sequence[Example]], list[Score]],
+    languages: Languages = ANY,
 ) -> list[Score]:
     """Score the valid examples; return an undefined score with a problem for each of the others.
 
-    Every metric calls this function, so that missing fields, empty texts and invalid Unicode have the same
-    result everywhere. Empty references next to non-empty ones are removed and flagged.
+    Every metric calls this function, so that missing fields, empty texts, invalid Unicode and languages that
+    it does not score have the same result everywhere. Empty references next to non-empty ones are removed and
+    flagged.
 
     Args:
         examples: The examples as the user gave them.
         needs: The required fields, which must be present and not empty.
         score: Scores valid examples, in which every required field is present and not empty.
+        languages: The languages that the metric scores.
 
     Returns:
         One score per example, in the order given.
     """
-    problems = [_problem(example, needs) for example in examples]
+    problems = [_problem(example, needs) or _foreign(example, languages) for example in examples]
     sound = [e for e, problem in zip(examples, problems, strict=True) if problem is None]
     trimmed = [_without_empty_references(example) for example in sound]
     scores = (_restore(*pair) for pair in zip(sound, _score_each(trimmed, score), strict=True))
@@ -129,6 +142,12 @@ def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:
             flag = Flag("empty_side", "reference" if need == "references" else "source")
             return Score.undefined(example.id, f"{need} has only white space", (flag,))
     return None
+
+
+def _foreign(example: Example, languages: Languages) -> Score | None:
+    """Return the undefined score of an example in a language that the metric does not score."""
+    problem = languages.problem(example.language)
+    return None if problem is None else Score.undefined(example.id, problem, (Flag("other_language"),))
 
 
 def _kept(example: Example) -> list[int]:

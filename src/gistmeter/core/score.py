@@ -35,7 +35,7 @@ class Flag:
     """A warning about a score, such as truncated input.
 
     Args:
-        name: `truncated`, `empty_side`, `degenerate`, `no_factors`, `unknown_language`, …
+        name: `truncated`, `empty_side`, `degenerate`, `no_factors`, `unknown_language`, `other_language`, …
         side: The text that the flag is about; None if it is about the example.
         kept: The number of tokens of that text that the model read.
         total: The number of tokens of the whole text.

@@ -78,6 +78,7 @@ class Description:
         needs: The fields that it requires besides the candidate, as text.
         better: `higher`, or `neither` for metrics that describe a text.
         range: Of its values.
+        languages: The languages that each preset scores, as text; without presets, one entry without a name.
         presets: Its presets with the options that each sets, as text; empty for a metric without models.
         options: Its options.
         anchors: Measured with the preset `mini`; one for each spec.
@@ -88,6 +89,7 @@ class Description:
     needs: str
     better: str
     range: str
+    languages: Mapping[str, str]
     presets: Mapping[str, str]
     options: tuple[Option, ...]
     anchors: tuple[Anchors, ...]
@@ -108,10 +110,16 @@ def describe(name: str) -> Description:
         said["needs"],
         said["better"],
         said["range"],
+        {preset: str(spoken) for preset, spoken in catalog.languages_by_preset(name).items()},
         _presets(found),
         _options(found),
         anchors,
     )
+
+
+def question_of(name: str) -> str | None:
+    """Return what a metric asks; None if it is of another package."""
+    return _metrics().get(name, {}).get("question")
 
 
 def anchors_of(signature: str) -> Anchors | None:
@@ -158,7 +166,7 @@ def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above
     built = found if isinstance(found, type) else found.__annotations__.get("return")
     if not dataclasses.is_dataclass(built):  # a metric of another package
         return ()
-    own = {field.name: field.type for field in dataclasses.fields(built)}  # type: ignore[arg-type]
+    own = {field.name: field.type for field in dataclasses.fields(built)}
     kind = own.get("options")
     if not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
         return ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gistmeter.core.errors import DataError
+from gistmeter.core.row import with_language
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.plan import Plan
 from gistmeter.io.rows import parse_fields, read_rows
@@ -24,6 +25,7 @@ class Job:
         target: Where their outputs go.
         fields: Other names of columns, as on the command line.
         spans: How many spans of a score are written; None for all.
+        language: Of the rows that name none; None if it is not known.
     """
 
     plan: Plan
@@ -31,6 +33,7 @@ class Job:
     target: Folder
     fields: str = ""
     spans: int | None = None
+    language: str | None = None
 
 
 @dataclass(slots=True)
@@ -106,7 +109,7 @@ def _score(job: Job, metrics: Labelled, source: Path, output: Path, done: Done) 
 
 
 def _chunks(job: Job, metrics: Labelled, source: Path) -> Iterator[list[Scored]]:
-    rows = read_rows(source, fields=parse_fields(job.fields))
+    rows = with_language(read_rows(source, fields=parse_fields(job.fields)), job.language)
     return score_rows(
         [metric for _, metric in metrics], rows, max_seconds_per_row=job.plan.max_seconds_per_row
     )

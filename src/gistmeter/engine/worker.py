@@ -11,6 +11,7 @@ from typing import NoReturn
 
 from gistmeter.core.errors import GistmeterError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
@@ -31,11 +32,13 @@ class Described:
     Args:
         name: The metric's.
         needs: The metric's.
+        languages: The metric's.
         signature: The metric's.
     """
 
     name: str
     needs: tuple[Need, ...]
+    languages: Languages
     signature: Signature
 
     def score(self, examples: Sequence[Example], /) -> NoReturn:
@@ -88,7 +91,7 @@ def _scores(metrics: Labelled, part: list[Row], seconds: float | None) -> Column
 
 
 def _described(metric: Metric) -> Metric:
-    return Described(metric.name, metric.needs, metric.signature)
+    return Described(metric.name, metric.needs, metric.languages, metric.signature)
 
 
 def _plain(error: Exception) -> GistmeterError:

@@ -18,8 +18,9 @@ CHUNK = 128
 
 
 def content_key(example: Example) -> str:
-    """Return the cache key of an example: a hash of its candidate, source and references."""
+    """Return the cache key of an example: a hash of its candidate, source, references and language."""
     texts = [example.candidate, example.source, list(example.references)]
+    texts += [example.language] if example.language else []
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 

@@ -7,6 +7,7 @@ from numbers import Real
 
 from gistmeter.core.errors import BadRow, UsageError
 from gistmeter.core.example import Example, is_missing
+from gistmeter.core.language import primary
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.row import FIELDS, Row
 
@@ -37,7 +38,7 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
     >>> row_from({"summary": "A cat.", "scores.fluency": 4}, 1, {"candidate": "summary"}).scores
     {'fluency': 4.0}
     """
-    values = {name: _known(record.get(fields.get(name, name))) for name in FIELDS}
+    values = {name: _known(_column(record, fields.get(name, name))) for name in FIELDS}
     candidate = _text("candidate", values["candidate"])
     if candidate is None:
         raise BadRow(f"no candidate: {fields.get('candidate', 'candidate')!r} is missing or null")
@@ -48,8 +49,18 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
         references=_references(values["references"]),
         system=_label("system", values["system"]),
         doc_id=_label("doc_id", values["doc_id"]),
+        language=_language(values["language"]),
     )
     return Row(example, _scores(record, values["scores"], fields))
+
+
+def _column(record: Mapping[str, object], name: str) -> object:
+    """Return the value of a column; `outer.inner` names an entry of an object, unless it is a column."""
+    outer, _, inner = name.partition(".")
+    nested = record.get(outer)
+    if name not in record and inner and isinstance(nested, Mapping):
+        return nested.get(inner)
+    return record.get(name)
 
 
 def _known(value: object) -> object:
@@ -68,6 +79,14 @@ def _label(name: str, value: object) -> str | None:
     if isinstance(value, bool) or not isinstance(value, str | Real):
         raise BadRow(f"{name} must be a string or a number, not {type(value).__name__}")
     return str(value) or None
+
+
+def _language(value: object) -> str | None:
+    tag = _text("language", value)
+    try:
+        return primary(tag) if tag else None
+    except ValueError as error:
+        raise BadRow(str(error)) from None
 
 
 def _references(value: object) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from gistmeter.core.errors import BadRow, DataError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.row import FIELDS
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
@@ -36,6 +37,7 @@ class Column:
     sha256: str
     values: Mapping[str, float] = field(repr=False)
     needs: tuple[Need, ...] = ()
+    languages: Languages = ANY
 
     @property
     def signature(self) -> Signature:

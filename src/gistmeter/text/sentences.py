@@ -1,9 +1,9 @@
 """Sentences, as they stand in what systems really put out.
 
 spaCy says which characters end a sentence (its sentencizer's, in over a hundred scripts) and after which
-English words a full stop is part of the word (its tokenizer's exceptions, and its stop words, which begin
-the next sentence all the same). The rules here say the rest: which side a quote belongs to, what a newline
-means, what to make of lower-cased and re-spaced text.
+words of a language a full stop is part of the word (its tokenizer's exceptions, and its stop words, which
+begin the next sentence all the same). The rules here say the rest: which side a quote belongs to, what a
+newline means, what to make of lower-cased and re-spaced text.
 """
 
 import re
@@ -12,12 +12,16 @@ from functools import cache
 from importlib.metadata import version
 from itertools import pairwise
 
+from gistmeter.core.language import NOT_CHECKED
+from gistmeter.text.abbreviations import Abbreviations, abbreviations
 from gistmeter.text.words import Place
-from gistmeter.text.wrapping import BREAK, CLOSERS, LINES, TITLE, paragraphs, stop_characters, unwrap
+from gistmeter.text.wrapping import BREAK, CLOSERS, LINES, paragraphs, stop_characters, unwrap
 
 SPLITTER = f"spacy-{version('spacy')}-en+rules-2"
-"""What decides the cuts, for signatures; the last figure rises whenever a text would be cut elsewhere."""
+"""What cuts English, for signatures; the last figure rises whenever a text would be cut elsewhere."""
 
+LONGEST_ORDINAL = 4
+"""A number with as many digits is a year."""
 # A full stop that stands apart after one of these never ends a sentence.
 _TITLE_APART = re.compile("mrs?|ms|mme|messrs|dr|prof|sgt|capt|sen|vs")
 # Abbreviations only before a digit; those that spaCy lacks; words that its own look like in lower case.
@@ -47,7 +51,20 @@ _QUOTE = re.compile(r"``|''|[\"`]|'(?!(?:s|t|d|m|re|ve|ll|em|\d\ds?)\b)", re.IGN
 _NOTHING = re.compile(r"\s*+\Z")
 
 
-def split_sentences(text: str) -> list[Place]:
+def splitter_name(language: str) -> str:
+    """Return what decides the cuts, for signatures.
+
+    Args:
+        language: The option `language` of a metric: a language, or several, whose rows name their own.
+
+    >>> splitter_name("fr"), splitter_name("xx"), splitter_name("en") == SPLITTER
+    ('spacy-3...-fr+rules-2', 'spacy-3...-by-row+rules-2', True)
+    """
+    rules = language if len(language) == len("en") and language != NOT_CHECKED else "by-row"
+    return SPLITTER.replace("-en+", f"-{rules}+")
+
+
+def split_sentences(text: str, language: str | None = None) -> list[Place]:
     """Cut a text into sentences.
 
     A closing quote or bracket belongs to the sentence before it. An empty line always ends a sentence; so
@@ -56,6 +73,7 @@ def split_sentences(text: str) -> list[Place]:
 
     Args:
         text: Of any length, in any script, tokenised or not, lower-cased or not; never normalised.
+        language: Whose abbreviations keep their full stop; English if it is not known.
 
     Returns:
         (start, end) characters of each sentence, in order, without overlap or white space at their ends.
@@ -65,9 +83,10 @@ def split_sentences(text: str) -> list[Place]:
     >>> [text[start:end] for start, end in split_sentences(text)]
     ['mr . lee won 3.5 points ...', "he said `` no . ''", 'really ?']
     """
-    places, text = [], unwrap(text)
+    places, text, words = [], unwrap(text), abbreviations(language or "en")
     for first, last, lowered in _stretches(text):
-        for start, end in pairwise([first, *_Stretch(text, first, last, lowered).cuts(), last]):
+        cuts = _Stretch(text, first, last, lowered, words).cuts()
+        for start, end in pairwise([first, *cuts, last]):
             if piece := text[start:end].strip():
                 begin = text.index(piece[0], start)
                 places.append((begin, begin + len(piece)))
@@ -79,23 +98,6 @@ def _stop() -> re.Pattern[str]:
     """Whatever ends a sentence, in a run whose parts may stand apart (`. . .`)."""
     stop = f"[{re.escape(''.join(sorted(stop_characters())))}]"
     return re.compile(rf"{stop}++(?:[^\S{LINES}]++{stop}++(?!\w))*+")
-
-
-@cache
-def _abbreviations() -> frozenset[str]:
-    """English words that spaCy keeps together with their full stop; here without it."""
-    from spacy.lang.en import English
-
-    forms = English.Defaults.tokenizer_exceptions
-    return frozenset(form[:-1] for form in forms if len(form) > 2 and form.endswith("."))
-
-
-@cache
-def _starters() -> frozenset[str]:
-    """English words that, with a capital, are more likely to begin a sentence than a name."""
-    from spacy.lang.en import English
-
-    return frozenset(word.capitalize() for word in English.Defaults.stop_words)
 
 
 def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -110,8 +112,8 @@ def _stretches(text: str) -> Iterator[tuple[int, int, bool]]:
 class _Stretch:
     """Text that no newline cuts; finds where its sentences end."""
 
-    def __init__(self, text: str, start: int, end: int, lowered: bool) -> None:
-        self.text, self.start, self.end, self.lowered = text, start, end, lowered
+    def __init__(self, text: str, start: int, end: int, lowered: bool, words: Abbreviations) -> None:
+        self.text, self.start, self.end, self.lowered, self.words = text, start, end, lowered, words
         self.quotes = _Quotes(text, start, end)
 
     def cuts(self) -> Iterator[int]:
@@ -169,16 +171,18 @@ class _Stretch:
         """Whether a full stop belongs to the word before it, and ends no sentence."""
         low = word.lower()
         begins = _NEXT_WORD.match(self.text, following, self.end)
-        may_end = begins is not None and begins[0] in _starters()
+        may_end = begins is not None and begins[0] in self.words.starters
         if _NUMBERED.fullmatch(low):
             return self.text[following].isdigit()
         if self.text[stop.start() - 1].isspace():
             ended = not may_end and _SPELLED.match(self.text, max(stop.start() - 6, self.start))
             return bool(_TITLE_APART.fullmatch(low) or _SPELLED.match(self.text, stop.start() - 2) or ended)
-        if TITLE.fullmatch(low):
+        if self.words.titles.fullmatch(low):
             return True
+        if self.words.ordinals and word.isdigit() and len(word) < LONGEST_ORDINAL:
+            return not may_end
         form = low.capitalize() if self.lowered and not _ALSO_WORD.fullmatch(low) else word
-        known = {word, form} & _abbreviations() or _OTHER.fullmatch(low) or _DOTTED.fullmatch(word)
+        known = {word, form} & self.words.forms or _OTHER.fullmatch(low) or _DOTTED.fullmatch(word)
         return bool(known) and not may_end
 
 

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from gistmeter.core.errors import UsageError
+from gistmeter.core.language import NOT_CHECKED
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -103,6 +104,39 @@ def tokenizer_name(language: str = "en") -> str:
     'spacy-3...-en'
     """
     return f"spacy-{version('spacy')}-{_blank(language)[0].lang}"
+
+
+def row_tokenizer(language: str) -> str:
+    """Return the tokenizer of a row's language: spaCy's, or `xx` if it has none that works here.
+
+    >>> row_tokenizer("fr"), row_tokenizer("qq")
+    ('fr', 'xx')
+    """
+    return language if has_tokenizer(language) else NOT_CHECKED
+
+
+@cache
+def has_tokenizer(language: str) -> bool:
+    """Return whether spaCy has a tokenizer for a language that works without further packages."""
+    try:
+        _blank(language)
+    except UsageError:
+        return False
+    return True
+
+
+def row_tokenizer_name(option: str) -> str:
+    """Return the name of the tokenizer for a signature, if rows may name their own language.
+
+    Args:
+        option: The option `language` of a metric.
+
+    >>> row_tokenizer_name("fr"), row_tokenizer_name("xx")
+    ('spacy-3...-fr', 'spacy-3...-by-row')
+    """
+    if option == NOT_CHECKED or "+" in option:
+        return f"spacy-{version('spacy')}-by-row"
+    return tokenizer_name(option)
 
 
 def segments(text: str, offsets: Sequence[Place], ends: Iterable[int]) -> list[Segment]:

@@ -18,6 +18,7 @@ NAMES = {
     "summeval", "qags_cnndm", "qags_xsum", "frank_cnndm", "frank_xsum", "xsumfaith", "realsumm", "newsroom",
     "dialsummeval", "summeval_op", "asset", "simplicity_da", "simpeval_past", "simpeval_2022", "muss_en",
     "muss_fr", "muss_es", "chaganty_lq", "duc05", "duc06", "duc07", "gofigure",
+    *(f"multi_summeval_{language}" for language in ("de", "en", "es", "fr", "id", "ru", "tr", "zh")),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -255,3 +256,25 @@ def _lines(path: Path, *records: object) -> Path:
 def _json(path: Path, content: object) -> Path:
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
+
+
+def test_multi_summeval_is_read_from_an_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "Multi_SummEval.zip"
+    with ZipFile(archive, "w") as made:
+        for name, text in {
+            "x-1/resulting_data/ZH/gold/000002": "船到了。\n",
+            "x-1/resulting_data/ZH/pred_PG/000002": "船来了。",
+            "x-1/resulting_data/DE/gold/7": "Ein Boot.",
+            "x-1/resulting_data/ZH/score.csv": "id,model,focus,coverage\n2,PG,0.5,-1.25\n",
+        }.items():
+            made.writestr(name, text)
+    (row,) = LOADERS["multi_summeval_zh"](archive)
+    example = row.example
+    assert (example.id, example.candidate, example.references) == ("zh_2|PG", "船来了。", ("船到了。",))
+    assert (example.language, example.system, example.doc_id) == ("zh", "PG", "zh_2")
+    assert row.scores == {"focus": 0.5, "coverage": -1.25}
+    with pytest.raises(DataError, match=r"no resulting_data/DE/score\.csv"):
+        list(LOADERS["multi_summeval_de"](archive))
+    archive.write_bytes(b"<html>")
+    with pytest.raises(DataError, match=r"cannot read .* as a zip archive"):
+        list(LOADERS["multi_summeval_zh"](archive))

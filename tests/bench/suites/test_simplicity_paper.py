@@ -42,7 +42,7 @@ def context(
         for row in rows_of("asset")
     ]
     data = {"asset": rows, "asset, TurkCorpus references": rows}
-    return BenchmarkContext(data, {}, build, ScoreCache(tmp_path), model=model)
+    return BenchmarkContext(data, {}, build, ScoreCache(tmp_path), models=(model,) if model else ())
 
 
 def lines_of(bench: BenchmarkContext, table: int) -> dict[tuple[str, str], Line]:

@@ -19,7 +19,7 @@ from gistmeter.bench.run import Result, benchmark
 from gistmeter.bench.stats.significance import compare_all, difference_row
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.metric import Metric
-from gistmeter.core.row import Row
+from gistmeter.core.row import Row, with_language
 from gistmeter.io.formats import SUFFIXES, files_in
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scores_file import ScoresFile
@@ -128,7 +128,8 @@ def _files(data: str) -> tuple[list[Path], Variant | None]:
 
 def _read(path: Path, variant: Variant | None, options: BenchmarkOptions) -> _TaskFile:
     task, name = for_file(path), stem_of(path)
-    every: Iterable[Row] = read_rows(path, fields=parse_fields(options.fields))
+    read_all = read_rows(path, fields=parse_fields(options.fields))
+    every: Iterable[Row] = with_language(read_all, options.language or task.language)
     if variant is not None:
         every, name = variant.select(every), f"{name}:{variant.name}"
     read = list(islice(every, options.limit))

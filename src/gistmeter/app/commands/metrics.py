@@ -1,6 +1,7 @@
 """The command `gistmeter metrics`."""
 
 import sys
+from collections.abc import Mapping
 
 from tabulate import tabulate
 
@@ -42,6 +43,7 @@ def _description(metric: Description) -> str:
         f"needs     {metric.needs}",
         f"better    {metric.better}",
         f"range     {metric.range}",
+        *_languages(metric.languages),
         f"presets   {', '.join(metric.presets) or 'none: it has no model'}",
         *(f"          {name} sets {options}" for name, options in metric.presets.items() if options),
     ]
@@ -51,6 +53,13 @@ def _description(metric: Description) -> str:
     for anchors in metric.anchors:
         lines += ["", *_anchors(anchors)]
     return "\n".join(lines)
+
+
+def _languages(languages: Mapping[str, str]) -> list[str]:
+    """Return the languages that most presets score, and one line for each preset that scores others."""
+    usual = next(iter(languages.values()))
+    others = [f"          {spoken} (preset {name})" for name, spoken in languages.items() if spoken != usual]
+    return [f"languages {usual}", *others]
 
 
 def _anchors(anchors: Anchors) -> list[str]:

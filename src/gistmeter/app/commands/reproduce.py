@@ -19,7 +19,7 @@ from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Data
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.metric import Metric
-from gistmeter.core.row import Row
+from gistmeter.core.row import Row, with_language
 from gistmeter.io.cache import ScoreCache, default_folder
 from gistmeter.io.files import check_output, locked, write_whole
 from gistmeter.io.formats import SUFFIXES, files_in
@@ -48,7 +48,7 @@ def run(options: ReproduceOptions) -> int:
         _cache(options),
         only=only,
         every=catalog.names(),
-        model=options.model,
+        models=options.model.split(",") if options.model else (),
         seed=options.seed,
         note=LOG.info,
     )
@@ -129,7 +129,9 @@ def _read(wanted: Iterable[Data], options: ReproduceOptions) -> tuple[dict[str, 
             absent[data.key] = f"no file of {data.task} in the data"
             continue
         try:
-            read = list(islice(read_rows(places[data.task], fields=data.fields), options.limit))
+            every = read_rows(places[data.task], fields=data.fields)
+            spoken = with_language(every, for_file(places[data.task]).language)
+            read = list(islice(spoken, options.limit))
         except DataError as error:
             absent[data.key] = str(error).replace(str(places[data.task]), places[data.task].name)
             continue

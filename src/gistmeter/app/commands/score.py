@@ -12,12 +12,13 @@ from gistmeter.app.gates import Gates
 from gistmeter.app.options.score import ScoreOptions
 from gistmeter.app.pair import pair_of
 from gistmeter.app.specs import plan_of
-from gistmeter.app.summary import Summary
+from gistmeter.app.summary import Summary, note_languages
 from gistmeter.catalog import ALL
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import PROBLEM
 from gistmeter.core.result import result_row
-from gistmeter.core.row import Row
+from gistmeter.core.row import Row, with_language
 from gistmeter.described.describe import anchor_data, anchors_of
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
@@ -125,7 +126,8 @@ def _inputs(options: ScoreOptions) -> list[str | None]:
 
 def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:
     def read() -> Iterator[Row]:
-        return islice(read_rows(path, fields=parse_fields(options.fields)), options.limit)
+        rows = read_rows(path, fields=parse_fields(options.fields))
+        return islice(with_language(rows, options.language), options.limit)
 
     if options.shard is None:
         return read()
@@ -200,7 +202,7 @@ def _explain(summary: Summary, options: ScoreOptions) -> None:
         if options.input is not None:
             sys.stdout.write(f"row {plain(example.id)}\n")
         for (label, _), score in zip(summary.metrics, one.scores, strict=True):
-            explain(label, score, example, split_sentences(example.candidate), sys.stdout)
+            explain(label, score, example, split_sentences(example.candidate, example.language), sys.stdout)
             sys.stdout.write("\n")
     if summary.count > EXPLAINED:
         LOG.info(
@@ -209,14 +211,16 @@ def _explain(summary: Summary, options: ScoreOptions) -> None:
 
 
 def _exit_code(summary: Summary) -> int:
-    """Return 3 if a row is unreadable, or a metric has no value for any row; otherwise 0."""
+    """Return 3 if a row is unreadable, or a metric has no value for any row of its languages; otherwise 0."""
     if summary.n_unread:
         share = f"{summary.n_unread} of {summary.count} rows"
         LOG.info(f"gistmeter: {share} are unreadable; the first: {summary.first_unread}")
+    note_languages(summary)
     empty = [
-        (label, column.problems()[0])
+        (label, next(problem for problem in column.problems() if not problem.startswith(PROBLEM)))
         for (label, _), column in zip(summary.metrics, summary.columns, strict=True)
         if all(map(math.isnan, column.values))
+        and not all(problem.startswith(PROBLEM) for problem in column.problems())
     ]
     for label, problem in empty:
         LOG.info(f"gistmeter: {label} has no value for any row; the first problem: {problem}")

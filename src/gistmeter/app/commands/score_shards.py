@@ -27,7 +27,7 @@ def run(options: ScoreOptions) -> int:
         from gistmeter.engine.ray import Cluster, score_shards
     except ImportError:
         raise MissingExtra("ray", "ray") from None
-    job = Job(plan, source, target, options.fields, parse_spans(options.spans))
+    job = Job(plan, source, target, options.fields, parse_spans(options.spans), options.language)
     parse_fields(options.fields)
     names = job.source.shards()
     if not names:
@@ -85,6 +85,7 @@ def _head(job: Job) -> dict[str, object]:
         "dtype": plan.runtime.dtype,
         "spans": job.spans,
         "fields": job.fields,
+        **({"language": job.language} if job.language else {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from gistmeter.app.options.common import add_running
+from gistmeter.app.options.common import add_language, add_running
 from gistmeter.app.options.parsing import Commands, share
 from gistmeter.app.options.score import ScoreOptions, add_pair, add_rows
 
@@ -44,6 +44,7 @@ def add_check(commands: Commands) -> None:
     rows.add_argument(
         "--fields", metavar="FIELD=COLUMN,…", default="", help="columns that hold fields under other names"
     )
+    add_language(rows)
     gate = check.add_argument_group("gate: exit code 5 if it fails")
     gate.add_argument(
         "--fail-under",

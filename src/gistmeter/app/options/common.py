@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import get_args
 
-from gistmeter.app.options.parsing import Group, Parser, not_negative, positive
+from gistmeter.app.options.parsing import Group, Parser, language, not_negative, positive
 from gistmeter.models.run.runtime import Backend, Dtype
 
 
@@ -35,6 +35,7 @@ class MetricOptions(RunningOptions):
 
     metrics: tuple[str, ...]
     fields: str
+    language: str | None
     dimension: str | None
 
 
@@ -64,7 +65,18 @@ def add_metric_options(parser: Parser, *, nargs: str = "+") -> None:
     group.add_argument(
         "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe): fluency, …"
     )
+    add_language(group)
     add_running(group)
+
+
+def add_language(group: Group) -> None:
+    """Add the language of the rows that name none."""
+    group.add_argument(
+        "--language",
+        type=language,
+        metavar="TAG",
+        help="of the rows without a field `language`: en, fr, pt-BR, … (default: not said)",
+    )
 
 
 def add_running(group: Group) -> None:

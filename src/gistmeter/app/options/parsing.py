@@ -8,6 +8,7 @@ from dataclasses import Field, fields
 from typing import Any, ClassVar, NoReturn, Protocol, TypeAlias, TypeVar
 
 from gistmeter import catalog
+from gistmeter.core.language import primary
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.report.plain import plain
 
@@ -108,6 +109,14 @@ def share(text: str) -> float:
     if not 0 < number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
     return number
+
+
+def language(text: str) -> str | None:
+    """Return the primary subtag of a language tag; None if it stands for an unknown language."""
+    try:
+        return primary(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def shard(text: str) -> tuple[int, int]:

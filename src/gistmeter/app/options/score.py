@@ -31,6 +31,7 @@ class PairOptions:
     source_text: str | None
     reference: tuple[str, ...]
     reference_text: tuple[str, ...]
+    language: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,6 +105,7 @@ class Dataset:
         obtain: How to get the data if they cannot be downloaded.
         note: Remark for users of the results.
         variants: Subsets that papers report separately.
+        language: Of the rows that name none, a BCP 47 tag; None if the rows are in several.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Dataset:
     obtain: str = ""
     note: str = ""
     variants: tuple[Variant, ...] = ()
+    language: str | None = None
 
     def dimension(self, name: str) -> Dimension:
         """Return a dimension; an undeclared one is unbounded, and higher is better."""

@@ -8,15 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.language import Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import encoder_from, options_from, options_text
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
+from gistmeter.metrics.baselines.common import truncation
 from gistmeter.metrics.baselines.word_spans import word_spans
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files import multilingual
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.text.language import CHECKED, language_flags
 
 FloatArray = NDArray[np.floating[Any]]
 Encoded = tuple[Tokens, FloatArray]
@@ -24,8 +28,11 @@ Encoded = tuple[Tokens, FloatArray]
 PRESETS: dict[str, tuple[str, int]] = {
     "mini": ("minilm", 5),
     "base": ("mpnet", 7),
+    "multilingual": ("multilingual", 12),
     "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
 }
+LANGUAGES = {"multilingual": multilingual.spoken()}
+"""Languages of the models, by preset; English if it is not listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,14 @@ class BertScoreOptions:
         value: Component reported as the value.
         layer: Encoder layer, counted from 1. The default is the preset's layer; with a model and without a
             preset, the model's last layer.
+        language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
+            for a model of any language.
     """
 
     against: Literal["references", "source"] = "references"
     value: Literal["precision", "recall", "f1"] = "f1"
     layer: int | None = None
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +92,22 @@ class BertScore:
         return (self.options.against,)
 
     @property
+    def languages(self) -> Languages:
+        """The languages of the model, as the options name them."""
+        return languages_of(self.options.language)
+
+    @property
     def signature(self) -> Signature:
         """Model, layer, and options: everything that determines the score."""
         options = options_text(self.options)
         del options["layer"]  # part of the encoder's identity
+        if options["language"] == CHECKED:
+            del options["language"]
         return Signature.of("bertscore", version=1, model=self.encoder.identity, **options)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the similarity of matched tokens."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         others = [_others(example, self.options.against) for example in examples]
@@ -105,7 +122,7 @@ class BertScore:
     def _score_one(self, example: Example, others: list[Encoded], ours: Encoded) -> Score:
         side: Side = "source" if self.options.against == "source" else "reference"
         sides: list[Side] = ["candidate", *[side] * len(others)]
-        flags = _truncated([ours, *others], sides)
+        flags = _truncated([ours, *others], sides) + self._doubts(example)
         empty = [at for at, encoded in enumerate([ours, *others]) if not encoded[0].kept]
         if empty:
             problem = f"the model's tokenizer finds no token in the {sides[empty[0]]}"
@@ -117,6 +134,12 @@ class BertScore:
         other = (example.references if side == "reference" else (example.source or "",))[best]
         spans = _spans(example.candidate, other, ours[0], others[best][0], matches[best].forward)
         return Score(example.id, parts[self.options.value], parts, spans, flags)
+
+    def _doubts(self, example: Example) -> tuple[Flag, ...]:
+        """Flag the texts that are not English, if the model is for English."""
+        unread = "reference" if self.options.against == "source" else "source"
+        read = [text for text in example.texts() if text[0] != unread]
+        return language_flags(read, self.options.language)
 
 
 def match_tokens(ours: Encoded, theirs: Encoded) -> Match:
@@ -133,12 +156,16 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build BERTScore.
 
     Args:
-        preset: `mini` (MiniLM), `base` (MPNet-base), or `paper` (roberta-large).
+        preset: `mini` (MiniLM), `base` (MPNet-base), `multilingual` (multilingual-e5-small), or `paper`
+            (roberta-large).
         model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `BertScoreOptions`.
     """
-    chosen = options_from(BertScoreOptions, options)
+    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
+    chosen = options_from(BertScoreOptions, {"language": spoken, **options})
+    if model is None:
+        check_spoken(chosen.language, languages_of(spoken), preset)
     name, layer = encoder_from("bertscore", PRESETS, preset, model)
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 
@@ -160,7 +187,7 @@ def _spans(
 
 def _truncated(encoded: Sequence[Encoded], sides: Sequence[Side]) -> tuple[Flag, ...]:
     return tuple(
-        Flag("truncated", side, tokens.kept, tokens.total, max(0, at - 1))
+        flag
         for at, ((tokens, _), side) in enumerate(zip(encoded, sides, strict=True))
-        if tokens.kept < tokens.total
+        for flag in truncation(side, max(0, at - 1), tokens.kept, tokens.total)
     )

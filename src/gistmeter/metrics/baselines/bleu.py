@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.baselines.common import forget_lines, library, no_word
+from gistmeter.metrics.baselines.common import forget_lines, library, no_word, tokenizer_languages
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -55,6 +56,11 @@ class Bleu:
     needs: ClassVar[tuple[Need, ...]] = ("references",)
 
     @property
+    def languages(self) -> Languages:
+        """The languages that the tokenizer splits into words."""
+        return tokenizer_languages(self.options.tokenizer)
+
+    @property
     def signature(self) -> Signature:
         """Options and library version: everything that determines the score."""
         versions = {"library": library("sacrebleu"), "effective_order": True, "scale": 100}
@@ -62,7 +68,7 @@ class Bleu:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the n-grams it shares with any of its references."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         from sacrebleu.metrics.bleu import BLEU

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Score
@@ -59,6 +60,7 @@ class Chrf:
 
     name = "chrf"
     needs: ClassVar[tuple[Need, ...]] = ("references",)
+    languages: ClassVar[Languages] = ANY
 
     @property
     def signature(self) -> Signature:
@@ -68,7 +70,7 @@ class Chrf:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the character n-grams it shares with its best reference."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         from sacrebleu.metrics.chrf import CHRF

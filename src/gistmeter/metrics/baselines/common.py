@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 from gistmeter.core.example import Example, Side
+from gistmeter.core.language import ANY, UNSPACED, Languages
 from gistmeter.core.score import Flag, Score
 
 
@@ -20,6 +21,11 @@ def no_word(example: Example, side: Side, tokenizer: str) -> Score:
     """Return the undefined score of an example with a text in which the tokenizer finds no word."""
     problem = f"the tokenizer ({tokenizer}) finds no word in the {side}"
     return Score.undefined(example.id, problem, (Flag("no_words", side),))
+
+
+def truncation(side: Side, index: int, kept: int, total: int) -> list[Flag]:
+    """Return the flag of a text of which a model read fewer tokens than given; none if it read all."""
+    return [Flag("truncated", side, kept, total, index)] if kept < total else []
 
 
 def library(package: str) -> str:
@@ -47,6 +53,18 @@ def score_by_source(
         score_one = prepare(source)
         scores.update((at, score_one(examples[at])) for at in members)
     return [scores[at] for at in range(len(examples))]
+
+
+def tokenizer_languages(tokenizer: str) -> Languages:
+    """Return the languages that a tokenizer of sacrebleu splits into words.
+
+    >>> str(tokenizer_languages("13a")), str(tokenizer_languages("char"))
+    ('any language but bo, ja, km, lo, my, th, yue, zh', 'any language')
+    """
+    if tokenizer in ("char", "none"):
+        return ANY
+    chinese = ("yue", "zh") if tokenizer == "zh" else ()
+    return Languages(but=tuple(language for language in UNSPACED if language not in chinese))
 
 
 def forget_lines(tokenizer: object) -> None:

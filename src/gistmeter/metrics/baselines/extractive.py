@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word, score_by_source
 from gistmeter.metrics.baselines.substrings import SubstringIndex
-from gistmeter.metrics.baselines.words import TOKENIZER, Word, words
+from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, Word, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,7 @@ class Extractive:
 
     name = "extractive"
     needs: ClassVar[tuple[Need, ...]] = ("source",)
+    languages: ClassVar[Languages] = LANGUAGES
 
     @property
     def signature(self) -> Signature:
@@ -73,7 +75,7 @@ class Extractive:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the words that it copies from the source."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         return score_by_source(examples, self._against)

@@ -4,15 +4,16 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import ClassVar, Literal
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word
-from gistmeter.metrics.baselines.words import TOKENIZER, words
+from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class LengthRatio:
     options: LengthRatioOptions = field(default_factory=LengthRatioOptions)
 
     name = "length_ratio"
+    languages: ClassVar[Languages] = LANGUAGES
 
     @property
     def needs(self) -> tuple[Need, ...]:
@@ -57,7 +59,7 @@ class LengthRatio:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by its length ratio: positive, 1 for texts of equal length."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         @cache

@@ -7,12 +7,13 @@ from itertools import groupby
 from typing import ClassVar, Literal
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import ngrams, no_word, score_by_source
-from gistmeter.metrics.baselines.words import TOKENIZER, Word, words
+from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, Word, words
 
 ORDERS = (1, 2, 3, 4)
 
@@ -53,6 +54,7 @@ class Novelty:
 
     name = "novelty"
     needs: ClassVar[tuple[Need, ...]] = ("source",)
+    languages: ClassVar[Languages] = LANGUAGES
 
     @property
     def signature(self) -> Signature:
@@ -61,7 +63,7 @@ class Novelty:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by its share of novel n-grams, from 0 to 1."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         return score_by_source(examples, self._against)

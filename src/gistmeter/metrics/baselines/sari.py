@@ -6,11 +6,12 @@ from statistics import fmean
 from typing import ClassVar, Literal
 
 from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.language import Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.baselines.common import forget_lines, library, no_word
+from gistmeter.metrics.baselines.common import forget_lines, library, no_word, tokenizer_languages
 from gistmeter.metrics.baselines.sari_operations import Definition, sari
 
 
@@ -52,6 +53,11 @@ class Sari:
     needs: ClassVar[tuple[Need, ...]] = ("source", "references")
 
     @property
+    def languages(self) -> Languages:
+        """The languages that the tokenizer splits into words."""
+        return tokenizer_languages(self.options.tokenizer)
+
+    @property
     def signature(self) -> Signature:
         """Options and version of the tokenizer library: everything that determines the score."""
         versions = {"library": library("sacrebleu"), "scale": 100}
@@ -59,7 +65,7 @@ class Sari:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by its agreement with the references on added, kept and deleted n-grams."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         from sacrebleu.metrics.bleu import BLEU

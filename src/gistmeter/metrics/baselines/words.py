@@ -4,7 +4,11 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from gistmeter.core.language import UNSPACED, Languages
+
 TOKENIZER = "words-1"
+LANGUAGES = Languages(but=tuple(language for language in UNSPACED if language not in ("ja", "yue", "zh")))
+"""The languages that it splits into words: those with spaces, and those in Han and kana."""
 
 # Han and kana have no spaces between words: each character counts as a word.
 _UNSPACED = (

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import NOT_CHECKED, Languages, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
@@ -60,6 +61,11 @@ class Cloze:
         return ("source",)
 
     @property
+    def languages(self) -> Languages:
+        """The language of the pipeline that finds the factors."""
+        return languages_of(self.pipeline.nlp.lang or NOT_CHECKED)
+
+    @property
     def signature(self) -> Signature:
         """Models, options, sentence splitter, and truncation rule: everything that determines the score.
 
@@ -67,10 +73,10 @@ class Cloze:
         per token).
         """
         passages = self._passages
-        retriever = {"retriever": passages.retriever.identity} if passages else {}
+        retriever = {"retriever": passages.retriever.text_identity} if passages else {}
         return Signature.of(
             "cloze",
-            version=1,
+            version=2,
             model=self.filler.identity,
             **retriever,
             pipeline=self.pipeline.identity,
@@ -88,7 +94,7 @@ class Cloze:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by how well the model, given the source, predicts its factors."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         prepared_examples = read(examples, self.filler, self.pipeline, self.options, self._passages)

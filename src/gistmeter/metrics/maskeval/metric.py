@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.language import UNSPACED, Languages, languages_of, row_language
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
@@ -15,7 +16,7 @@ from gistmeter.metrics.maskeval.tokenized import Pair, cut_texts
 from gistmeter.metrics.maskeval.weights import FloatArray, Uniform, Weighting, keep_heaviest
 from gistmeter.models.fill.protocol import Fill, Filler
 from gistmeter.text.language import language_flags
-from gistmeter.text.words import tokenizer_name
+from gistmeter.text.words import has_tokenizer, row_tokenizer, row_tokenizer_name
 
 SIDES: tuple[Side, Side] = ("candidate", "source")
 
@@ -43,26 +44,33 @@ class MaskEval:
         return ("source",)
 
     @property
+    def languages(self) -> Languages:
+        """The languages of the model, as the options name them, that can be split into words."""
+        spoken = languages_of(self.options.language)
+        whole = tuple(language for language in UNSPACED if not has_tokenizer(language))
+        return spoken if spoken.only else Languages(but=whole)
+
+    @property
     def signature(self) -> Signature:
         """Models, options, word tokenizer, and window sizes: everything that determines the score."""
         chosen = self.options
         return Signature.of(
             "maskeval",
-            version=1,
+            version=2,
             model=self.filler.identity,
             weights=self.weighting.identity,
             score=chosen.score,
             keep=chosen.keep,
             masks_per_pass=chosen.masks_per_pass,
             **({"spacing": chosen.spacing} if chosen.masks_per_pass > 1 else {}),
-            words=f"{tokenizer_name(chosen.language)}&sub-words",
+            words=f"{row_tokenizer_name(chosen.language)}&sub-words",
             window=WINDOW,
             cut=cut_at(self.filler),
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by how well candidate and source predict each other's words."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def words_asked(self, example: Example, /) -> int:
         """Estimate the number of words to predict in both texts."""
@@ -82,10 +90,15 @@ class MaskEval:
 
     def _cut(self, examples: Sequence[Example]) -> list[Pair]:
         texts = [(example.candidate, example.source or "") for example in examples]
-        tokenized_texts = cut_texts(
-            self.filler, (text for both in texts for text in both), self.options.language
-        )
-        return [(tokenized_texts[candidate], tokenized_texts[source]) for candidate, source in texts]
+        spoken = [row_language(example.language, self.options.language) for example in examples]
+        found = {
+            language: cut_texts(self.filler, _texts_in(language, texts, spoken), row_tokenizer(language))
+            for language in dict.fromkeys(spoken)
+        }
+        return [
+            (found[language][candidate], found[language][source])
+            for (candidate, source), language in zip(texts, spoken, strict=True)
+        ]
 
     def _ask(self, pair: Pair, weights: tuple[FloatArray, FloatArray]) -> tuple[Asked, Asked]:
         """Select the words of both texts and build their masked sequences."""
@@ -126,6 +139,13 @@ class MaskEval:
             unscored = "candidate" if math.isnan(candidate.value) else "source"
             problem = f"no weighted word of the {unscored} fits into the model's window; use another model"
         return Score(example.id, value, parts, spans, flags, problem)
+
+
+def _texts_in(language: str, texts: Sequence[tuple[str, str]], spoken: Sequence[str]) -> Iterator[str]:
+    """Yield the texts of the rows in a language."""
+    for both, own in zip(texts, spoken, strict=True):
+        if own == language:
+            yield from both
 
 
 def _missing(pair: Pair) -> tuple[Side, ...] | None:

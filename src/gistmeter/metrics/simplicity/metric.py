@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score, Span
@@ -55,6 +56,11 @@ class Simplicity:
         return ("references", "source") if source else ("references",)
 
     @property
+    def languages(self) -> Languages:
+        """The language of the model, as the options name it."""
+        return languages_of(self.options.language)
+
+    @property
     def signature(self) -> Signature:
         """Model, layer, options, and frequency tables: everything that determines the score."""
         options = options_text(self.options)
@@ -67,7 +73,7 @@ class Simplicity:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by its weighted similarity to the references."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = read([text for e in examples for _, _, text in e.texts()], self.encoder, self.weighter)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.language import ENGLISH, check_spoken
 from gistmeter.core.options import encoder_from, options_from
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
@@ -41,6 +42,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """
     chosen = options_from(SimplicityOptions, options)
     name, layer = encoder_from("simplicity", PRESETS, preset, model)
+    if model is None:
+        check_spoken(chosen.language, ENGLISH, preset)
     tables, identity = load_tables(chosen.frequencies, TABLES[chosen.weight])
     encoder = Encoder.load(name, runtime, layers=chosen.layer or layer)
     if chosen.value == "p_simple" and encoder.head is None:

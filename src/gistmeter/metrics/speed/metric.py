@@ -1,11 +1,12 @@
 """SPEED: match each candidate sentence with the closest sentence of the references or the source."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.language import Languages, languages_of, row_language
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score, Span
@@ -13,7 +14,8 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.speed.align import Alignment, align
 from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Block, SentenceModel, Similarity, combine
-from gistmeter.text.sentences import SPLITTER, split_sentences
+from gistmeter.text.language import CHECKED, language_flags
+from gistmeter.text.sentences import split_sentences, splitter_name
 
 Cut = tuple[int, int]
 
@@ -60,25 +62,42 @@ class Speed:
         return (self.options.against,)
 
     @property
+    def languages(self) -> Languages:
+        """The languages of the models, as the options name them."""
+        return languages_of(self.options.language)
+
+    @property
     def signature(self) -> Signature:
         """Models with their windows, options, and sentence splitter: everything that determines the score."""
         models = ",".join(model.identity for model in self.models)
+        options = options_text(self.options)
+        language = options.pop("language")
         return Signature.of(
-            "speed", version=1, models=models, **options_text(self.options), splitter=SPLITTER
+            "speed",
+            version=1,
+            models=models,
+            **options,
+            **({} if language == CHECKED else {"language": language}),
+            splitter=splitter_name(language),
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the similarity of its sentences to their matches."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        texts = _cut(examples, self.options.against)
+        texts = _cut(examples, self.options)
         blocks = [Block(ours.sentences, _sentences(theirs)) for ours, theirs in texts]
         views = [model.compare(blocks) for model in self.models]
         return [
-            self._score_one(example.id, ours, theirs, list(view))
+            self._flagged(self._score_one(example.id, ours, theirs, list(view)), [ours, *theirs])
             for example, (ours, theirs), *view in zip(examples, texts, *views, strict=True)
         ]
+
+    def _flagged(self, score: Score, texts: Sequence[Text]) -> Score:
+        """Flag the texts that are not English, if the models are for English."""
+        read = [(text.side, text.index, text.text) for text in texts]
+        return replace(score, flags=score.flags + language_flags(read, self.options.language))
 
     def _score_one(self, id: str, ours: Text, theirs: list[Text], views: list[Similarity]) -> Score:
         similarity = combine(views, self.options.ensemble)
@@ -97,17 +116,19 @@ class Speed:
         return Score(id, parts[self.options.value], parts, spans, _flags([ours, *theirs], views))
 
 
-def _cut(examples: Sequence[Example], against: Need) -> list[tuple[Text, list[Text]]]:
+def _cut(examples: Sequence[Example], options: SpeedOptions) -> list[tuple[Text, list[Text]]]:
     """Split candidates and the texts they are compared with into sentences, each distinct text once."""
-    known: dict[str, tuple[Cut, ...]] = {}
+    known: dict[tuple[str, str], tuple[Cut, ...]] = {}
     cut = []
     for example in examples:
         texts = []
+        language = row_language(example.language, options.language)
         for side, index, text in example.texts():
-            if side == "candidate" or side == against.removesuffix("s"):
-                if text not in known:
-                    known[text] = tuple(split_sentences(text))
-                texts.append(Text(side, index, text, known[text]))
+            if side == "candidate" or side == options.against.removesuffix("s"):
+                key = (language, text)
+                if key not in known:
+                    known[key] = tuple(split_sentences(text, language))
+                texts.append(Text(side, index, text, known[key]))
         cut.append((texts[0], texts[1:]))
     return cut
 

@@ -29,6 +29,8 @@ class SpeedOptions:
         similarity: With `task=nli`, the weight of the cosine similarity to the most similar source sentence,
             from 0 to 1; the entailment score has the rest. Entailment alone says little where sentences are
             copied, because nearly all of them are entailed.
+        language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
+            for a model of any language. It also decides where sentences end, unless a row names its own.
 
     Raises:
         UsageError: If `task=nli` is combined with options that do not support it, or `similarity` is not a
@@ -44,6 +46,7 @@ class SpeedOptions:
     mode: Literal["encoder", "cross"] = "encoder"
     task: Literal["similarity", "nli"] = "similarity"
     similarity: float = 0.7
+    language: str = "en"
 
     def __post_init__(self) -> None:
         if not 0 <= self.similarity <= 1:

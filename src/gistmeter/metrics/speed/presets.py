@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from gistmeter.core.errors import BadModel
+from gistmeter.core.language import check_spoken, languages_of
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.metric import Speed
@@ -10,8 +11,10 @@ from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files import multilingual
 from gistmeter.models.files.load import find_model, is_cross_encoder
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.language import CHECKED
 
 # Models without a pinned revision load the newest one, which the signature records.
 # One model per sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).
@@ -28,7 +31,16 @@ ALL8 = (
     "sentence-transformers/msmarco-roberta-base-v2",
     "sentence-transformers/paraphrase-xlm-r-multilingual-v1",
 )
-PRESETS = {"mini": ("minilm",), "base": ("mpnet",), "paper": BEST4, "best4": BEST4, "all8": ALL8}
+PRESETS = {
+    "mini": ("minilm",),
+    "base": ("mpnet",),
+    "paper": BEST4,
+    "best4": BEST4,
+    "all8": ALL8,
+    "multilingual": ("multilingual",),
+}
+LANGUAGES = {"multilingual": multilingual.spoken()}
+"""Languages of the models, by preset; English if it is not listed."""
 ENTAILMENT = {"base": ("gistmeter/entail",)}
 """Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
@@ -39,13 +51,17 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build SPEED.
 
     Args:
-        preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models), or
-            `all8` (all models of table 6). `task=nli` requires `base`, or a `model`.
+        preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models),
+            `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` requires
+            `base`, or a `model`.
         model: Models that replace the preset's, separated by commas.
         runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
     """
-    chosen = options_from(SpeedOptions, options)
+    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
+    chosen = options_from(SpeedOptions, {"language": spoken, **options})
+    if model is None:
+        check_spoken(chosen.language, languages_of(spoken), preset)
     if chosen.task == "nli":
         judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
         return Speed(tuple(_entailment(name, runtime, chosen.similarity) for name in judges), chosen)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score, Span
@@ -98,6 +99,11 @@ class SumQE:
         return ()
 
     @property
+    def languages(self) -> Languages:
+        """The language of the model, as the options name it."""
+        return languages_of(self.options.language)
+
+    @property
     def signature(self) -> Signature:
         """Model with its window, options, and sentence splitter: everything that determines the score."""
         return Signature.of(
@@ -106,7 +112,7 @@ class SumQE:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Rate each candidate on its own."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = self._read(list(dict.fromkeys(example.candidate for example in examples)))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.core.language import ENGLISH, check_spoken
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.metrics.sumqe.metric import SumQE
 from gistmeter.metrics.sumqe.options import SumQEOptions
@@ -31,6 +32,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """
     name = model or preset_from("sumqe", PRESETS, preset)
     chosen = options_from(SumQEOptions, options)
+    if model is None:
+        check_spoken(chosen.language, ENGLISH, preset)
     if not name:
         raise ModelNotFound(
             "the paper's model is not public; train a model on DUC with recipes/sumqe-duc.toml "

@@ -1,6 +1,8 @@
 """Finds models and loads their weights. Only this module loads weights.
 
 Supported model names:
+* `multilingual`: the encoder multilingual-e5-small, for ten languages from the package
+  gistmeter-multilingual or, where it is not installed, from the Hub;
 * `minilm`: the encoder all-MiniLM-L6-v2, from an installed package; never uses the network;
 * `mpnet`: the encoder all-mpnet-base-v2 of the preset `base`, after `gistmeter models fetch base`; never uses
   the network;
@@ -19,7 +21,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.core.errors import BadModel, MissingExtra, ModelNotFound
+from gistmeter.models.files import multilingual
 from gistmeter.models.files.bundle import BUNDLE, entry, flaws
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import (
@@ -45,8 +48,12 @@ MINILM_SHA256 = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
 }
+SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
+"""The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
+BLOCKS = "gistmeter_block"
+"""The key of `config.json` with the block size of 8-bit weights; see `models.files.blocks`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +82,12 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     """
     if name == "minilm":
         return find_minilm(fresh=fresh)
+    if name == "multilingual" and multilingual.is_packaged():
+        return ModelFiles(multilingual.packaged_folder(fresh=fresh), multilingual.identity())
+    name = multilingual.HUB if name == "multilingual" else name
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
-    # Bundled models take precedence over folders, so they are the same in every working directory.
-    if name.startswith("gistmeter/"):
+    if is_built_in(name):
         return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -88,6 +97,11 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     raise ModelNotFound(
         f"{name} is not a model folder; give a folder, or a Hub id such as owner/name@revision"
     )
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a name belongs to gistmeter; it takes precedence over a folder of the same name."""
+    return name == "minilm" or name in PINNED or name.startswith("gistmeter/")
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
@@ -133,9 +147,15 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
     Raises:
         BadModel: If it cannot be loaded, or does not provide character offsets.
+        MissingExtra: If the folder has only a SentencePiece model (`spiece.model`), as mT5's on the Hub, and
+            the packages that read it are not installed.
     """
     from transformers import AutoTokenizer
 
+    if not (files.folder / "tokenizer.json").is_file() and any(files.folder.glob("*.model")):
+        missing = next((name for name, module in SENTENCEPIECE.items() if not _is_installed(module)), None)
+        if missing:
+            raise MissingExtra(missing, "multilingual")
     try:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(
@@ -164,6 +184,8 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
     import transformers
 
     weight_files(files.folder)
+    if BLOCKS in read_config(files):
+        return _load_blocks(files, architecture, **config)
     try:
         with _quiet():
             model, info = getattr(transformers, architecture).from_pretrained(
@@ -198,6 +220,24 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
             f"{files.folder}: the tokenizer has token id {highest}, but the embedding table ends at "
             f"{rows - 1}; save the tokenizer and the weights of the same model"
         )
+    return model.eval()
+
+
+def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Model:
+    """Load an encoder whose weights are stored in 8 bits; see `models.files.blocks`."""
+    import transformers
+
+    from gistmeter.models.files.blocks import fill
+
+    if architecture != "AutoModel":
+        raise BadModel(f"{files.folder} has an encoder without a head; give another model")
+    settings = transformers.AutoConfig.from_pretrained(files.folder, local_files_only=True, **config)
+    model = transformers.AutoModel.from_config(settings, trust_remote_code=False)
+    missing = [
+        name for name in fill(model, load_tensors(files), settings.gistmeter_block) if "pooler" not in name
+    ]
+    if missing:
+        raise BadModel(f"{files.folder}: {missing[0]} and {len(missing) - 1} more weights are missing")
     return model.eval()
 
 
@@ -275,6 +315,13 @@ def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
             ) from error
     check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False
 
 
 def _highest_id(tokenizer: Tokenizer) -> int:

@@ -56,6 +56,22 @@ def tokenize(tokenizer: Tokenizer, texts: Sequence[str], window: int | None) -> 
     return [by_text[text] for text in texts]
 
 
+def without_prompt(tokens: Tokens, length: int) -> Tokens:
+    """Return the tokens of a text that follows a prompt; those of the prompt become special.
+
+    Args:
+        tokens: The tokens of prompt and text.
+        length: The number of characters of the prompt.
+
+    Returns:
+        The same tokens, with offsets in the text.
+    """
+    before = (tokens.offsets[:, 1] <= length) & ~tokens.special
+    offsets = np.maximum(tokens.offsets - length, 0)
+    total = tokens.total - int(before.sum())
+    return Tokens(tokens.ids, offsets, tokens.special | before, total)
+
+
 def window_of(model: Model, tokenizer: Tokenizer) -> int | None:
     """Return the context window of a model in tokens, special tokens included; None for no limit."""
     limits = [getattr(model.config, "max_position_embeddings", None)]

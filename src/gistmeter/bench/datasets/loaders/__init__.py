@@ -7,6 +7,7 @@ from gistmeter.bench.datasets.loaders import (
     asset,
     dialsummeval,
     frank,
+    multi_summeval,
     qags,
     simplicity_da,
     summeval,
@@ -19,6 +20,10 @@ LOADERS: dict[str, Callable[..., Iterator[Row]]] = {
     "dialsummeval": dialsummeval.read,
     "frank_cnndm": partial(frank.read, half="cnndm"),
     "frank_xsum": partial(frank.read, half="bbc"),
+    **{
+        f"multi_summeval_{language}": partial(multi_summeval.read, language=language)
+        for language in multi_summeval.LANGUAGES
+    },
     "qags": qags.read,
     "simplicity_da": simplicity_da.read,
     "summeval": summeval.read,

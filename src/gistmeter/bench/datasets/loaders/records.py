@@ -76,14 +76,19 @@ def json_list(path: Path) -> list[Record]:
 
 def csv_records(path: Path, columns: Collection[str]) -> list[Record]:
     """Return the rows of a csv file that must have at least these columns."""
-    reader = csv.DictReader((line + "\n" for line in lines_of(path)), strict=True)
+    return csv_records_of("\n".join(lines_of(path)), str(path), columns)
+
+
+def csv_records_of(text: str, place: str, columns: Collection[str]) -> list[Record]:
+    """Return the rows of a csv text that must have at least these columns; `place` is for error messages."""
+    reader = csv.DictReader((line + "\n" for line in text.split("\n")), strict=True)
     missing = [column for column in columns if column not in (reader.fieldnames or ())]
     if missing:
-        raise DataError(f"{path} has no column {missing[0]!r}; check that it is the published file")
+        raise DataError(f"{place} has no column {missing[0]!r}; check that it is the published file")
     try:
-        return [Record(f"{path} line {reader.line_num}", row) for row in reader]
+        return [Record(f"{place} line {reader.line_num}", row) for row in reader]
     except csv.Error as error:
-        raise DataError(f"{path} line {reader.line_num}: {error}") from None
+        raise DataError(f"{place} line {reader.line_num}: {error}") from None
 
 
 def lines_of(path: Path) -> list[str]:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
@@ -28,6 +29,7 @@ class NextSentence:
 
     name = "next_sentence"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ENGLISH
 
     @property
     def signature(self) -> Signature:
@@ -39,7 +41,7 @@ class NextSentence:
 
         The component `perplexity` is H of equation 5. A text of one sentence scores 0.
         """
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = [

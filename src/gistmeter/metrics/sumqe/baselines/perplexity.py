@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
@@ -37,6 +38,7 @@ class Perplexity:
 
     name = "perplexity"
     needs: tuple[Need, ...] = ()
+    languages: Languages = ENGLISH
 
     @property
     def signature(self) -> Signature:
@@ -45,7 +47,7 @@ class Perplexity:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the mean log2 probability of its worst tokens, with its perplexity."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         found = self.log2([example.candidate for example in examples])

