@@ -20,7 +20,7 @@ from tests.laws.variants import FIXTURES, build
 FRENCH = "Nous n'avons toujours pas reçu les réponses que nous attendions depuis longtemps."
 ROW = {"candidate": FRENCH, "source": FRENCH, "references": [FRENCH], "language": "fr-CA"}
 UNFLAGGED = ("rouge", "check", "moverscore", "sms", "meteor")
-ENGLISH_ONLY = (*UNFLAGGED, "maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
+ENGLISH_ONLY = (*UNFLAGGED, "maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore", "likelihood")
 
 
 @pytest.mark.parametrize("name", catalog.METRICS)

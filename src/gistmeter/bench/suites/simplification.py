@@ -123,9 +123,12 @@ def _muss(context: BenchmarkContext, title: str, languages: Sequence[str], cases
 
 
 def _of_language(context: BenchmarkContext, language: str) -> list[Row]:
-    """Return the rows of a language; the names of their documents differ from those of other languages."""
+    """Return the rows of a language, with its code, and names of documents that no other language has."""
     rows = context.take(f"muss_{language}")
-    return [Row(replace(row.example, doc_id=f"{language} {row.example.doc_id}"), row.scores) for row in rows]
+    return [
+        Row(replace(row.example, language=language, doc_id=f"{language} {row.example.doc_id}"), row.scores)
+        for row in rows
+    ]
 
 
 def _figure(name: str, table: Table) -> Figure:
