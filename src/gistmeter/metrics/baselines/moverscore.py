@@ -37,8 +37,8 @@ class MoverScoreOptions:
     Args:
         ngram: Number of consecutive words whose vectors are averaged: 1 for WMD-1, 2 for WMD-2; at least 1.
         references: Combination of several references: `max` uses the closest one, `mean` the mean distance.
-        layer: Encoder layer, counted from 1. The default is the preset's layer, or the last layer of a model
-            given by name.
+        layer: Encoder layer, counted from 1. The default is the preset's layer; with a model and without a
+            preset, the model's last layer.
 
     Raises:
         UsageError: If ngram is less than 1.
