@@ -99,7 +99,7 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model or a language; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer"}
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "baseline"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:
