@@ -200,7 +200,9 @@ def prompt_of(files: ModelFiles) -> str:
     if files.identity.startswith("intfloat/multilingual-e5"):
         return multilingual.E5_PROMPT
     path = files.folder / PROMPT_FILE
-    settings = read_json(path) if path.is_file() else {}
+    # The pinned models (all-MiniLM-L6-v2, all-mpnet-base-v2) have no prompt, and this file is not among theirs.
+    verified = "/" in files.identity or files.identity.startswith(("sha256:", "multilingual-"))
+    settings = read_json(path) if verified and path.is_file() else {}
     prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
     return str(prompts.get(name, "")) if isinstance(prompts, dict) and name else ""
 
