@@ -200,7 +200,7 @@ def prompt_of(files: ModelFiles) -> str:
     if files.identity.startswith("intfloat/multilingual-e5"):
         return multilingual.E5_PROMPT
     path = files.folder / PROMPT_FILE
-    # The pinned models (all-MiniLM-L6-v2, all-mpnet-base-v2) have no prompt, and this file is not among theirs.
+    # The pinned models have no prompt, and this file is not among those that are verified.
     verified = "/" in files.identity or files.identity.startswith(("sha256:", "multilingual-"))
     settings = read_json(path) if verified and path.is_file() else {}
     prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
