@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints
 
-from gistmeter.core.errors import ModelError, UsageError
+from gistmeter.core.errors import MissingExtra, ModelError, UsageError
 from gistmeter.core.example import Need
 from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import Metric
@@ -30,6 +30,10 @@ METRICS = {
     "speed": "gistmeter.metrics.speed:build",
     "sumqe": "gistmeter.metrics.sumqe:build",
     "bertscore": "gistmeter.metrics.baselines.bertscore:build",
+    "moverscore": "gistmeter.metrics.baselines.moverscore:build",
+    "sms": "gistmeter.metrics.baselines.sms:build",
+    "meteor": "gistmeter.metrics.baselines.meteor:build",
+    "likelihood": "gistmeter.metrics.baselines.likelihood:build",
     "rouge": "gistmeter.metrics.baselines:Rouge",
     "bleu": "gistmeter.metrics.baselines:Bleu",
     "chrf": "gistmeter.metrics.baselines:Chrf",
@@ -191,8 +195,8 @@ def load_all(
 ) -> dict[str, Metric]:
     """Build several metrics; return each under its spec.
 
-    `all` selects all metrics, except those in `COMBINED`, those whose model is not available and those that
-    need an absent field; a log message names the latter two.
+    `all` selects all metrics, except those in `COMBINED`, those whose model or extra is not available, and
+    those that need an absent field; a log message names the latter two.
 
     Args:
         specs: Names or specs.
@@ -239,7 +243,7 @@ def load_each(
     for label, (name, options) in parsed.items():
         try:
             metric = build(name, options=options, **chosen)
-        except ModelError as error:
+        except (ModelError, MissingExtra) as error:
             if label in asked:
                 raise
             LOG.info("skipped: %s", error)
@@ -310,7 +314,7 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
     content = read_toml(recipe)
     if content["task"] in WITHOUT_LOOP:
-        return _train_without_loop(content, recipe, data, output, steps)
+        return _train_without_loop(content, recipe, (data, output), steps, progress=progress)
     chosen = read_recipe(recipe).shortened(steps)
     if chosen.task not in TASKS:
         hint = did_you_mean(chosen.task, TASKS)
@@ -321,12 +325,13 @@ def train(recipe: Path, data: Path | None, output: Path, *, steps: int | None, p
 
 
 def _train_without_loop(
-    content: Options, recipe: Path, data: Path | None, output: Path, steps: int | None
+    content: Options, recipe: Path, folders: tuple[Path | None, Path], steps: int | None, *, progress: bool
 ) -> Figures:
+    data, output = folders
     if content["task"] == "en":
         if data is not None:
             raise UsageError(f"{recipe} lists its data files; change them there, and omit --data")
-        return _task("en")(content, output, steps=steps)
+        return _task("en")(content, output, steps=steps, progress=progress)
     if steps is not None:
         raise UsageError(f"{recipe} has no training steps; omit --steps")
     return _task(str(content["task"]))(content, data or Path(), output)

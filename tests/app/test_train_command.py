@@ -92,6 +92,22 @@ def test_without_matplotlib(
     assert not Path("out/mine/history.png").exists()
 
 
+@pytest.mark.parametrize("quiet", [True, False])
+def test_quiet_reaches_the_pipeline(quiet: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[str, object] = {}
+
+    def train_pipeline(recipe: object, folder: Path, **given: object) -> dict[str, float]:
+        asked.update(given)
+        folder.mkdir()
+        return {}
+
+    monkeypatch.setattr("gistmeter.training.recipes.spacy_pipeline.train_pipeline", train_pipeline)
+    (tmp_path / "en.toml").write_text('task = "en"', encoding="utf-8")
+    arguments = ["train", str(tmp_path / "en.toml"), "--output", str(tmp_path / "o")]
+    assert main([*arguments, "--quiet"] if quiet else arguments) == 0
+    assert asked == {"steps": None, "progress": not quiet}
+
+
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [

@@ -35,6 +35,10 @@ OF_ITSELF = {
     "simplicity": 1.0,
     "speed": 1.0,
     "bertscore": 1.0,
+    "moverscore": 1.0,
+    "sms": 1.0,
+    # Even a copy has one chunk, which the penalty counts.
+    "meteor": None,
     "rouge": 1.0,
     "bleu": 100.0,
     "chrf": 100.0,
@@ -46,6 +50,7 @@ OF_ITSELF = {
     # What a random model fills in decides.
     "maskeval": None,
     "cloze": None,
+    "likelihood": None,
     # It looks at one text only.
     "sumqe": None,
     # What their members are decides.
@@ -118,7 +123,7 @@ def assert_spans_add_up(score: Score, what: str) -> None:
 
 
 # Those whose value is no mean over places in a text: counts of n-grams, or of characters, of the whole.
-WITHOUT_SPANS = {"rouge", "bleu", "chrf", "sari", "length_ratio", "quality"}
+WITHOUT_SPANS = {"meteor", "rouge", "bleu", "chrf", "sari", "length_ratio", "quality"}
 
 
 def test_every_value_is_explained_by_spans(name: str, model: Path) -> None:

@@ -25,6 +25,7 @@ FIXTURES: dict[str, list[str]] = {
     "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
     "simplicity": ["tiny_tuned"],
     "sumqe": ["tiny_regressor"],
+    "likelihood": ["tiny_bart", "tiny_t5"],
     "quality": ["tiny_quality"],
     "check": ["tiny_check"],
 }
@@ -98,8 +99,8 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("speed", "task"): {"mode": "cross", "against": "source"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
-# Texts that name a file, a model or a language; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "baseline"}
+# Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms", "baseline"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:
@@ -120,6 +121,8 @@ def _others(option: str, hint: Any, default: Any) -> list[object]:  # noqa: ANN4
         return [choice for choice in get_args(hint) if choice != default]
     if kinds == {bool}:
         return [not default]
+    if option == "window":
+        return [60]  # with less room, no factor of some texts fits
     if kinds == {int}:
         return [1 if default is None else default + 1]
     if kinds == {float}:

@@ -205,6 +205,21 @@ def test_text_vectors_equal_a_straight_line_computation(kind: str, request: pyte
         np.testing.assert_allclose(vector, mean / mean.norm(), atol=1e-6)
 
 
+@pytest.mark.parametrize(("kind", "layers"), [("tiny_t5", None), ("tiny_t5", 1), ("tiny_bart", None)])
+def test_of_an_encoder_decoder_only_the_encoder_reads_texts(
+    kind: str, layers: int | None, request: pytest.FixtureRequest
+) -> None:
+    folder = request.getfixturevalue(kind)
+    found = Encoder.load(str(folder), layers=layers).embed_tokens(UNEQUAL)
+    model = AutoModel.from_pretrained(folder).eval().get_encoder()
+    if layers:
+        model.block = model.block[:layers]
+    for tokens, vectors in found:
+        with torch.no_grad():
+            states = model(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0]
+        np.testing.assert_allclose(vectors, torch.nn.functional.normalize(states, dim=-1), atol=1e-5)
+
+
 @pytest.mark.parametrize("layer", [1, 2, 3])
 def test_an_encoder_stops_at_the_layer_asked_for(tiny_roberta: Path, layer: int) -> None:
     encoder = Encoder.load(str(tiny_roberta), layers=layer)

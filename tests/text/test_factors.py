@@ -136,7 +136,7 @@ def test_the_joined_text_has_single_spaces(pipeline: Pipeline) -> None:
     sister = marked.factors[0]
     assert marked.joined.text[sister.joined_start : sister.joined_end] == "Karl Lund 's sister"
     assert text[sister.start : sister.end] == "Karl Lund's  sister"
-    assert pipeline.rejoin(text) == marked.joined
+    assert rejoin(text) == marked.joined
 
 
 def test_no_factor_crosses_a_sentence() -> None:

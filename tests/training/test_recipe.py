@@ -8,6 +8,7 @@ import pytest
 
 from gistmeter.catalog import TASKS, WITHOUT_LOOP
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.text.words import tokenizer_name
 from gistmeter.training.batches import Batches, LengthBatches
 from gistmeter.training.recipe import Recipe, Settings, check_keys, claim, read_recipe, read_toml
 from gistmeter.training.texts import TextPair, read_pairs
@@ -41,6 +42,15 @@ def test_every_recipe_can_be_read(path: Path) -> None:
 def test_there_is_a_recipe_for_what_the_papers_trained() -> None:
     names = {path.stem for path in RECIPES}
     assert {"maskeval-mlm", "maskeval-weigher-paper", "maskeval-weighers", "cloze-paper"} <= names
+
+
+def test_the_multilingual_recipe_names_the_language_of_each_set() -> None:
+    found = read_recipe(next(path for path in RECIPES if path.stem == "maskeval-mlm-multilingual"))
+    mlm = read_recipe(next(path for path in RECIPES if path.stem == "maskeval-mlm"))
+    assert (found.training, found.task) == (mlm.training, mlm.task)
+    languages = [chosen["language"] for chosen in found.data["sets"]]
+    assert sorted(languages) == sorted(["en", "id", "zh", "fr", "tr", "ru", "de", "es"])
+    assert all(tokenizer_name(language).endswith(language) for language in languages)
 
 
 def test_the_papers_numbers() -> None:

@@ -165,7 +165,12 @@ def _json_records(
             continue
         record = parse_line(line)
         if not checked and not isinstance(record, BadRow):
-            _check_columns(name, list(record), fields.values())
+            entries = {
+                f"{outer}.{inner}" for outer, own in record.items() if isinstance(own, dict) for inner in own
+            }
+            _check_columns(
+                name, list(record), [column for column in fields.values() if column not in entries]
+            )
             if aliases:
                 _completed(name, record, fields)
             checked = True

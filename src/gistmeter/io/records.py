@@ -38,7 +38,7 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
     >>> row_from({"summary": "A cat.", "scores.fluency": 4}, 1, {"candidate": "summary"}).scores
     {'fluency': 4.0}
     """
-    values = {name: _known(record.get(fields.get(name, name))) for name in FIELDS}
+    values = {name: _known(_column(record, fields.get(name, name))) for name in FIELDS}
     candidate = _text("candidate", values["candidate"])
     if candidate is None:
         raise BadRow(f"no candidate: {fields.get('candidate', 'candidate')!r} is missing or null")
@@ -52,6 +52,15 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
         language=_language(values["language"]),
     )
     return Row(example, _scores(record, values["scores"], fields))
+
+
+def _column(record: Mapping[str, object], name: str) -> object:
+    """Return the value of a column; `outer.inner` names an entry of an object, unless it is a column."""
+    outer, _, inner = name.partition(".")
+    nested = record.get(outer)
+    if name not in record and inner and isinstance(nested, Mapping):
+        return nested.get(inner)
+    return record.get(name)
 
 
 def _known(value: object) -> object:

@@ -44,7 +44,8 @@ def read_rows(path: str | Path, *, fields: Mapping[str, str] = {}) -> Iterator[R
     csv and tsv, an empty cell is a missing value (except that an empty candidate is an empty text), and a
     cell of references that starts with "[" is a JSON list. A row without an id gets its number, counted from
     1, as id. NaN is a missing value in all formats. Columns with a common other name, such as `summary`, are
-    found without `fields`; see `gistmeter.io.aliases`.
+    found without `fields`; see `gistmeter.io.aliases`. In jsonl, the column `outer.inner` is an entry of the
+    object `outer`.
 
     Args:
         path: A .jsonl, .csv or .tsv file, optionally with .gz; a .parquet file; or "-" to read jsonl from

@@ -107,10 +107,14 @@ class Pipeline:
             lacks = f"spaCy pipeline {self.identity} has no {' and no '.join(missing)}"
             raise BadModel(f"{lacks}; choose a pipeline that has it, or another selection than {selection}")
 
-    def rejoin(self, text: str) -> Rejoined:
-        """Join the words of a text with single spaces, using this pipeline's tokenizer."""
+    def spaced(self, text: str) -> str:
+        r"""Join the tokens of a text with single spaces, as the authors' code of ClozE joins a document.
+
+        A run of spaces counts as one space. Other white space, such as a line break, is a token.
+        """
+        single = " ".join(filter(None, text.split(" ")))
         with self.session() as nlp:
-            return rejoin(text, token_spans(nlp, text))
+            return " ".join(single[start:end] for start, end in token_spans(nlp, single))
 
     @contextmanager
     def session(self) -> Iterator["Language"]:

@@ -16,6 +16,7 @@ SET = {
     "source": str,
     "candidate": str,
     "name": str,
+    "language": str,
     "scores": dict,
 }
 """Types of the keys of each table in `data.sets`, `data.made.sets` and `data.synthetic.sets`."""

@@ -22,10 +22,12 @@ class TextPair:
     Args:
         source: The document.
         candidate: Its summary or simplification.
+        language: Language of both, as spaCy's code; None if the recipe does not name one for the file.
     """
 
     source: str
     candidate: str
+    language: str | None = None
 
 
 def read_pairs(
@@ -37,7 +39,7 @@ def read_pairs(
         folder: Data folder.
         sets: One table per file: `file`, and optionally `where` (column → allowed values), `prefix` (of the
             row id), `limit` (number of rows), `repeat` (number of copies in the training data), `source` and
-            `candidate` (column names, if they differ).
+            `candidate` (column names, if they differ), `language` (of both texts).
         parts: Hold out one in `parts` documents.
 
     Returns:
@@ -72,7 +74,7 @@ def part_of(text: str, parts: int) -> int:
 def _pairs(path: Path, chosen: Mapping[str, Any]) -> list[TextPair]:
     source, candidate = (str(chosen.get(side, side)) for side in ("source", "candidate"))
     pairs = [
-        TextPair(str(row[source]), str(row[candidate]))
+        TextPair(str(row[source]), str(row[candidate]), chosen.get("language"))
         for row in wanted_rows(path, chosen.get("where", {}), str(chosen.get("prefix", "")))
         if row.get(source) and row.get(candidate)
     ]

@@ -130,7 +130,7 @@ def test_rouge_is_the_librarys(
 ) -> None:
     from rouge_score.rouge_scorer import RougeScorer
 
-    kinds = ["rouge1", "rouge2", "rougeL"]
+    kinds = ["rouge1", "rouge2", "rouge3", "rougeL"]
     scorer = RougeScorer(kinds, use_stemmer=stemmer)
     worded = [text for text in references_given if scorer._tokenizer.tokenize(text)]
     options = {"references": references, "stemmer": stemmer}

@@ -154,6 +154,22 @@ def test_a_query_holds_the_rejoined_document_and_sentence() -> None:
     assert all(query.context_first for query in filler.calls[-1])
 
 
+@given(st.text("ab. \n\t\xa0\u2009", min_size=1, max_size=24).filter(str.strip))
+def test_white_space_of_the_document_is_kept_as_in_the_authors_code(source: str) -> None:
+    filler = Listed(pattern=r"[^ ]+| +")
+    metric = Cloze(filler, ruler("Oslo"), ClozeOptions(selection="entity"))
+    metric.score([Example("1", "Oslo", source)])
+    assert filler.tokenized[0] == authors_document(source, metric.pipeline)
+
+
+def test_a_no_break_space_of_the_document_reaches_the_model() -> None:
+    filler = Listed(pattern=r"[^ ]+")
+    metric = Cloze(filler, ruler("Oslo"), ClozeOptions(selection="entity"))
+    metric.score([Example("1", "Oslo", "Anna\xa0left  Oslo.\nIt rained.")])
+    words = [filler.words[number] for number in filler.calls[-1][0].context]
+    assert words == ["Anna", "\xa0", "left", "Oslo", ".", "\n", "It", "rained", "."]
+
+
 def test_factors_that_touch_share_a_query() -> None:
     filler = Listed()
     score_one(Cloze(filler, tiny(), ClozeOptions(k=2)), "On Monday she sold the old school.")
@@ -357,6 +373,55 @@ def test_the_cut_takes_one_token_after_another_off_the_longer_text(
     assert longest_first(context, text, None) == (context, text)
 
 
+def test_an_unsure_f1_of_one_half_is_zero_for_the_authors_and_one_half_in_the_paper() -> None:
+    """The authors add 1e-12 to the denominator of F1, so that one half is below beta = .5."""
+    unsure = {"the game": [("the", 0.9), ("season", 0.05)]}
+
+    def value(**options: object) -> float:
+        chosen = options_from(ClozeOptions, {"selection": "entity", **options})
+        return score_one(Cloze(Listed(dict(unsure)), ruler("the game"), chosen), "It won the game.").value
+
+    assert value() == 0.0
+    assert value(definition="paper") == 0.5
+    assert value(confidence=False) == value(alpha=0.4) == value(beta=0.4) == 0.5
+    assert value(criterion="bag") == 0.5, "the authors have no such criterion"
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=6), st.lists(st.integers(0, 3), min_size=1, max_size=6)
+)
+def test_the_rule_of_confidence_equals_the_authors_formula(gold: list[int], answer: list[int]) -> None:
+    precision = sum(token in answer for token in gold) / len(gold)
+    recall = sum(token in gold for token in answer) / len(answer)
+    theirs = 2 * recall * precision / (recall + precision + 1e-12)
+    ours = membership_f1(gold, answer)
+    assert ours == pytest.approx(theirs, abs=1e-11)
+    assert (trusted(ours, 0.1, ClozeOptions()) == 0) == (theirs < 0.5)
+
+
+@pytest.mark.parametrize(("separate", "kept"), [(False, (12 - 4 - 4, 4)), (True, (10, 4))])
+def test_a_window_shorter_than_the_models(separate: bool, kept: tuple[int, int]) -> None:
+    """BART reads 1,024 tokens, the paper's models 512 (section 4.3.4)."""
+    filler = Listed(window=20, separate_windows=separate)
+    source = "one two three four five six seven eight nine ten eleven"
+    metric = Cloze(filler, ruler("Oslo"), ClozeOptions(selection="entity", window=12))
+    score = score_one(metric, "He left Oslo .", source)
+    assert [(len(q.context), len(q.text)) for q in filler.calls[-1]] == [kept]
+    assert score.flags == (Flag("truncated", "source", kept[0], 11),)
+    wide = Cloze(filler, ruler("Oslo"), ClozeOptions(selection="entity", window=999))
+    assert wide.score([Example("1", "He left Oslo .", source)])[0].flags == ()
+    assert dict(metric.signature.settings)["window"] == "12"
+    unlimited = Listed(separate_windows=separate)
+    Cloze(unlimited, ruler("Oslo"), metric.options).score([Example("1", "He left Oslo .", source)])
+    assert [(len(q.context), len(q.text)) for q in unlimited.calls[-1]] == [kept]
+
+
+def test_the_preset_paper_reads_at_most_512_tokens(tiny_bart: Path, pipeline_folder: Path) -> None:
+    options = {"pipeline": pipeline_folder}
+    assert build("paper", str(tiny_bart), Runtime(device="cpu"), options).options.window == 512
+    assert build("mini", str(tiny_bart), Runtime(device="cpu"), options).options.window == 0
+
+
 @given(st.text(max_size=20), st.floats(0, 1), st.booleans())
 def test_notes_can_be_read_back(answer: str, sure: float, same: bool) -> None:
     found = read_note(note(Verdict(0.0, sure, answer, same), 0.5))
@@ -396,6 +461,12 @@ def test_speed_against_k() -> None:
     assert math.isnan(points[1].pearson)
 
 
+def authors_document(text: str, pipeline: Pipeline) -> str:
+    """Join the tokens of a text as the authors' extractor does."""
+    single = " ".join(filter(None, text.split(" ")))
+    return " ".join(word.text for word in pipeline.nlp.make_doc(single))
+
+
 def straight_line(
     folder: Path, candidate: str, source: str, pipeline: Pipeline
 ) -> tuple[list[tuple[float, str, float]], list[float]]:
@@ -403,7 +474,7 @@ def straight_line(
     tokenizer: Any = AutoTokenizer.from_pretrained(folder)
     model: Any = RobertaForMaskedLM.from_pretrained(folder)
     model.eval()
-    document = tokenizer(pipeline.rejoin(source).text, add_special_tokens=False)["input_ids"]
+    document = tokenizer(authors_document(source, pipeline), add_special_tokens=False)["input_ids"]
     [marked] = find_factors([candidate], pipeline, "entity_first")
     shown, soft = [], []
     for factor in marked.factors:
@@ -430,7 +501,7 @@ def straight_line(
         )
         precision = np.mean([token in ours for token in theirs])
         recall = np.mean([token in theirs for token in ours])
-        f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+        f1 = 2 * precision * recall / (precision + recall + 1e-12)  # as in the authors' code
         shown.append((float(f1), answer, float(best.values.mean())))
         soft.append(np.mean([chances[row, ids[at]].item() for row, at in enumerate(places)]).item())
     return shown, soft
@@ -499,14 +570,16 @@ def test_a_copy_sent_to_another_process_scores_the_same(roberta: Path, pipeline_
 def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     metric = Cloze(Listed(), tiny(), ClozeOptions(k=2))
     assert re.fullmatch(
-        r"cloze\|version=1\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
-        r"\|criterion=f1\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
-        r"\|passage=0\|splitter=[^|]+\|cut=longest-first",
+        r"cloze\|version=2\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
+        r"\|criterion=f1\|definition=authors\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
+        r"\|window=0\|passage=0\|splitter=[^|]+\|cut=longest-first",
         metric.signature.text,
     )
 
 
-@pytest.mark.parametrize("wrong", [{"k": 0}, {"alpha": 1.5}, {"beta": -0.1}, {"alpha": math.nan}])
+@pytest.mark.parametrize(
+    "wrong", [{"k": 0}, {"window": -1}, {"alpha": 1.5}, {"beta": -0.1}, {"alpha": math.nan}]
+)
 def test_options_out_of_range(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(wrong))):
         ClozeOptions(**wrong)  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from gistmeter.models.fill.t5 import Seq2SeqFiller
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.queries import PairData, QueryTask
 from gistmeter.training.recipe import Recipe, Settings
-from gistmeter.training.texts import TextPair
+from gistmeter.training.texts import TextPair, read_pairs
 from tests.listed_filler import Listed
 from tests.tiny_models import SENTENCES
 
@@ -60,6 +60,20 @@ def test_blanks_by_hand() -> None:
     source = {("source", "Oldferrysank.", word) for word in ("Old", "ferry", "sank", ".")}
     assert seen == candidate | source
     assert draw(TextPair(source="", candidate=""), random.Random(1)) is None
+
+
+def test_each_data_set_is_cut_in_its_language(tmp_path: Path) -> None:
+    write(tmp_path / "fr.jsonl", [{"source": "L'eau tombe.", "candidate": "L'eau tombe."}])
+    sets = [{"file": "fr.jsonl", "language": "fr"}, {"file": "fr.jsonl"}]
+    pairs = [pair for part in read_pairs(tmp_path, sets) for pair in part]
+    assert [pair.language for pair in pairs] == ["fr", None]
+    filler = Listed()
+    draw = word_drawer(filler, "en")
+    said = []
+    for pair in pairs:
+        drawn = [draw(pair, random.Random(seed)) for seed in range(40)]
+        said.append({filler.decode(q.text[slice(*q.blanks[0])]) for q in drawn if q is not None})
+    assert said == [{"L'", "eau", "tombe", "."}, {"L'eau", "tombe", "."}]
 
 
 def test_a_long_text_is_seen_through_the_window() -> None:
@@ -155,6 +169,9 @@ def test_what_cannot_be_trained(tiny_t5: Path, tmp_path: Path) -> None:
         train_filler(replace(recipe, model={}), tmp_path, tmp_path, progress=False)
     with pytest.raises(UsageError, match="no option 'batches'"):
         train_filler(replace(recipe, data={**recipe.data, "batches": 3}), tmp_path, tmp_path, progress=False)
+    strange = {**recipe.data, "sets": [{"file": "pairs.jsonl", "language": "tlh"}]}
+    with pytest.raises(UsageError, match="spaCy has no language 'tlh'"):
+        train_filler(replace(recipe, data=strange), tmp_path, tmp_path, progress=False)
     with pytest.raises(UsageError, match="mine: unknown key 'modle'"):
         train_filler(replace(recipe, model={"modle": "x"}), tmp_path, tmp_path, progress=False)
     with pytest.raises(BadModel, match="cannot be trained on blanks"):

@@ -18,8 +18,17 @@ from gistmeter.metrics.maskeval.training import rows as train_rows
 from gistmeter.metrics.maskeval.training import scale as train_scale
 from gistmeter.metrics.maskeval.training import weights as train_weights
 from gistmeter.metrics.maskeval.training.rows import RatedPair, SideStates, read_ratings, word_states
+from gistmeter.metrics.maskeval.training.split import Split, draw_apart
+from gistmeter.metrics.maskeval.training.split import share_out as share_out_keys
 from gistmeter.metrics.maskeval.training.train import RatingData, train_weighers
-from gistmeter.metrics.maskeval.training.weights import Plan, WeighTask, cross_validate, share_out, target_of
+from gistmeter.metrics.maskeval.training.weights import (
+    Plan,
+    WeighTask,
+    cross_validate,
+    keys_of,
+    target_of,
+    validate_on_the_rest,
+)
 from gistmeter.models.encode.pair import PairEncoder
 from gistmeter.models.encode.token_weighter import Head, TokenWeighter
 from gistmeter.models.fill.load import load_filler
@@ -35,6 +44,10 @@ SETTINGS = Settings(steps=3, learning_rate=0.05, optimizer="adam", validate_ever
 
 def side(states: list[list[float]], values: list[float]) -> SideStates:
     return SideStates(np.array(states, dtype=np.float32), np.array(values, dtype=np.float32))
+
+
+def share_out(rows: Sequence[RatedPair], split: Split, parts: int, seed: int) -> list[list[int]]:
+    return share_out_keys(keys_of(rows, split), split, parts, seed)
 
 
 def rated(number: int, document: str = "d") -> RatedPair:
@@ -181,9 +194,11 @@ def test_train_save_load_and_score(
     kinds = [
         f"{split}_{what}" for split in ("document", "example") for what in ("learned", "uniform", "gain")
     ]
+    kinds += [f"paper_{what}" for what in ("learned", "uniform", "gain", "rows")]
     names = [f"{d}_{kind}" for d in ("fluency", "relevance") for kind in ("loss", *kinds)]
     assert list(figures) == ["rows", *names]
     assert figures["rows"] == 24
+    assert figures["fluency_paper_rows"] == 24 - round(24 * 700 / 1600)
     assert figures["fluency_document_uniform"] == figures["fluency_example_uniform"], "the same rows"
     for dimension in ("fluency", "relevance"):
         history = json.loads((tmp_path / "out" / dimension / "history.json").read_text())
@@ -237,15 +252,43 @@ def test_a_fold_is_scored_by_what_never_saw_it(tmp_path: Path, monkeypatch: pyte
     assert all(seen | asked == ids(rows) and not seen & asked for seen, asked in known)
 
 
+def test_the_papers_split_trains_on_700_examples_of_1600_and_tests_on_the_rest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"d{at // 16}\n{at}" for at in range(1600)]
+    chosen, rest = draw_apart(names, 700 / 1600, seed=1)
+    assert (len(chosen), len(rest)) == (700, 900) and sorted(chosen + rest) == list(range(1600))
+    turned = draw_apart(names[::-1], 700 / 1600, seed=1)[0]
+    assert {names[::-1][at] for at in turned} == {names[at] for at in chosen}
+    assert draw_apart(names, 700 / 1600, seed=2)[0] != chosen
+
+    rows = [rated(at, document=f"d{at // 2}") for at in range(12)]
+    seen: list[set[str]] = []
+
+    class Noted(WeighTask):
+        def predict(self, rows: Sequence[RatedPair]) -> torch.Tensor:
+            known = ids(self.rows) | ids(self.held_out)
+            if not ids(rows) <= known:
+                seen.extend([known, ids(rows)])
+            return super().predict(rows)
+
+    monkeypatch.setattr(train_weights, "WeighTask", Noted)
+    plan = Plan(Recipe("", "", SETTINGS), batch=4, parts=2, start="zero")
+    figures = validate_on_the_rest(rows, [at / 12 for at in range(12)], 1 / 3, plan, tmp_path)
+    assert [len(part) for part in seen] == [4, 8] and not seen[0] & seen[1]
+    assert figures["rows"] == 8
+    assert figures["gain"] == pytest.approx(figures["learned"] - figures["uniform"], nan_ok=True)
+
+
 def ids(rows: Sequence[RatedPair]) -> set[str]:
     return {row.id for row in rows}
 
 
-def test_sub_words_of_no_word_are_left_out() -> None:
+def test_sub_words_of_words_without_a_score_are_left_out() -> None:
     words = (Segment(0, 0, 0, 1), Segment(2, 3, 2, 4), Segment(4, 4, 4, 5))  # sub-word 1 is white space
-    states = np.arange(10, dtype=np.float32).reshape(5, 2)
+    states = np.arange(8, dtype=np.float32).reshape(4, 2)
     found = train_rows._side(TokenizedText((7, 8, 9, 10, 11), words), states, [1.0, 0.5, float("nan")])
-    assert found.states.tolist() == states[[0, 2, 3]].tolist()
+    assert found.states.tolist() == states[:3].tolist()
     assert found.values.tolist() == [1.0, 0.5, 0.5]
 
 

@@ -55,6 +55,16 @@ def test_a_head_is_saved_and_loaded(tmp_path: Path) -> None:
         Head.load(tmp_path / "new", "coherence")
 
 
+def test_the_encoder_of_a_head_is_found_from_every_working_directory(
+    folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folders["bert"].parent)
+    Head("fluency", folders["bert"].name, np.zeros(32, np.float32)).save(tmp_path)
+    monkeypatch.chdir("/")
+    given = {"dimension": "fluency", "weigher": str(tmp_path)}
+    assert build("paper", str(folders["bert"]), RUNTIME, given).score([EXAMPLE])[0].problem is None
+
+
 @pytest.mark.parametrize(
     ("facts", "data"),
     [

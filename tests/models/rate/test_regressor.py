@@ -11,7 +11,7 @@ from safetensors import safe_open
 
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.metrics.sumqe.qualities import QUALITIES
-from gistmeter.models.files.adapters import save_tuned
+from gistmeter.models.files.adapters import name_from, name_in, save_tuned
 from gistmeter.models.files.load import find_model
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.files import (
@@ -51,6 +51,29 @@ def test_a_rater_is_saved_and_loaded(tmp_path: Path, flavour: Flavour, encoder: 
     save_tuned(model, str(folder / "base"), folder / "again", kind=QUALITY_REGRESSOR, facts=facts_of(plan))
     again = TextRegressor.load(str(folder / "again"), RUNTIME)
     np.testing.assert_array_equal(again.rate(rows_of(again)), found)
+
+
+@pytest.mark.parametrize("stored", ["path", "link"])
+def test_a_saved_model_is_found_from_every_working_directory(
+    stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_regressor(tmp_path / "trained")
+    monkeypatch.chdir(tmp_path / "trained")
+    model, _, plan = load_regressor(find_model("."))
+    save_tuned(model, "base", Path("../out/model"), kind=QUALITY_REGRESSOR, facts=facts_of(plan))
+    monkeypatch.chdir("/")
+    folder = tmp_path / "out" / "model"
+    assert json.loads((folder / "config.json").read_text())["base"] == "../../trained/base"
+    if stored == "link":
+        (tmp_path / "link").symlink_to(folder)
+        folder = tmp_path / "link"
+    first, second = (TextRegressor.load(str(name), RUNTIME) for name in (tmp_path / "trained", folder))
+    np.testing.assert_array_equal(first.rate(rows_of(first)), second.rate(rows_of(second)))
+
+
+@pytest.mark.parametrize("name", ["minilm", "mpnet", "gistmeter/fill", "owner/name@main", "filler"])
+def test_names_that_are_no_folders_are_stored_as_they_are(name: str, tmp_path: Path) -> None:
+    assert name_in(tmp_path, name_from(tmp_path, name)) == name_from(tmp_path, name) == name
 
 
 def test_only_what_was_trained_is_on_disk(tmp_path: Path) -> None:

@@ -101,8 +101,11 @@ def read(recipe: dict[str, Any]) -> dict[str, Silver]:
     return dict(read_silver(recipe["data"]))
 
 
-def test_a_trained_pipeline_is_saved_and_finds_factors(recipe: dict[str, Any], tmp_path: Path) -> None:
-    figures = train_pipeline(recipe, tmp_path / "en", steps=60)
+def test_a_trained_pipeline_is_saved_and_finds_factors(
+    recipe: dict[str, Any], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    figures = train_pipeline(recipe, tmp_path / "en", steps=60, progress=False)
+    assert capfd.readouterr() == ("", ""), "spaCy's table is progress"
     assert json.loads((tmp_path / "en" / "measured.json").read_text()) == figures
     assert min(figures[f"{what}_f1{how}"] for what in ("entity", "chunk") for how in ("", "_lower")) > 0.9
     assert figures["words_per_second"] > 100
@@ -333,7 +336,7 @@ def test_the_shipped_pipeline_finds_what_it_should(lower: bool) -> None:
     for text, expected in zip(SHIPPED, EXPECTED, strict=True):
         given_text, wanted = text, expected
         if lower:
-            given_text = pipeline.rejoin(text).text.lower()
+            given_text = pipeline.spaced(text).lower()
             phrases = [phrase.rsplit(" ", 1) for phrase in expected]
             wanted = [f"{form.lower().replace('$4', '$ 4')} {label}" for form, label in phrases]
         [marked] = find_factors([given_text], pipeline, "entity_first")

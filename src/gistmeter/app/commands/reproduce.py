@@ -48,6 +48,7 @@ def run(options: ReproduceOptions) -> int:
         _cache(options),
         only=only,
         every=catalog.names(),
+        models=options.model.split(",") if options.model else (),
         seed=options.seed,
         note=LOG.info,
     )

@@ -38,6 +38,7 @@ class BenchmarkContext:
         cache: Score cache.
         only: Metrics to run, with options, or without to match any options; empty runs all.
         every: Metrics to run in a suite that runs all metrics.
+        models: Models to compare in a suite that compares models; empty for the preset's.
         seed: Seed of bootstraps and injected errors.
         note: Called with progress messages.
     """
@@ -48,6 +49,7 @@ class BenchmarkContext:
     cache: ScoreCache
     only: Sequence[str] = ()
     every: Sequence[str] = ()
+    models: Sequence[str] = ()
     seed: int = 0
     note: Callable[[str], None] = lambda text: None
     _metrics: dict[tuple[str, str | None, bool], Kept | str] = field(default_factory=dict, init=False)

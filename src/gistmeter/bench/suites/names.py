@@ -9,5 +9,7 @@ SUITE_NAMES = (
     "linguistic",
     "selective",
     "k",
+    "accuracy",
+    "runtime",
     "pos",
 )

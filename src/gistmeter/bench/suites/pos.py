@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gistmeter.bench.suites.analyses.maskeval import Tagged, mean_weight_by_tag
+from gistmeter.bench.suites.analyses.maskeval import Tagged, mean_weight_by_tag, part_of_speech
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError
 from gistmeter.bench.suites.suite import Suite
 from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
@@ -16,6 +16,7 @@ NOTES = (
     "Share of the source's total weight, averaged over pairs. Read off the paper's bar chart: uniform "
     "weights give nouns .15 to .20; consistency and fluency give more weight to adpositions, auxiliaries, "
     "determiners and less to nouns, verbs, adjectives; coherence and relevance do the opposite.",
+    "Auxiliaries are modal verbs, all forms of *be*, and *have* and *do* where the parser says so.",
 )
 
 
@@ -56,7 +57,9 @@ def _tags(texts: Sequence[str]) -> list[list[Tagged]]:
     with load_pipeline("en").session() as nlp:
         for doc in nlp.pipe(dict.fromkeys(texts), disable=["ner"]):
             known[doc.text] = [
-                (token.idx, token.idx + len(token), token.pos_ or "X") for token in doc if not token.is_space
+                (token.idx, token.idx + len(token), part_of_speech(token))
+                for token in doc
+                if not token.is_space
             ]
     return [known[text] for text in texts]
 

@@ -1,12 +1,14 @@
 """Registry of the suites, one module each."""
 
 from gistmeter.bench.suites import (
+    accuracy,
     factual,
     gofigure,
     k,
     languages,
     linguistic,
     pos,
+    runtime,
     selective,
     simplification,
     summeval,
@@ -24,6 +26,8 @@ SUITES: dict[str, Suite] = {
         linguistic,
         selective,
         k,
+        accuracy,
+        runtime,
         pos,
     )
 }

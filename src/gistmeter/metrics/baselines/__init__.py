@@ -1,6 +1,6 @@
 """Baseline metrics, for comparison with the metrics of the papers.
 
-BERTScore, the only baseline with a model, is imported from its own module.
+BERTScore and the log likelihood, which have a model, are imported from their own modules.
 """
 
 from gistmeter.metrics.baselines.bleu import Bleu, BleuOptions

@@ -14,6 +14,7 @@ from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
+from gistmeter.metrics.baselines.common import truncation
 from gistmeter.metrics.baselines.word_spans import word_spans
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
@@ -186,7 +187,7 @@ def _spans(
 
 def _truncated(encoded: Sequence[Encoded], sides: Sequence[Side]) -> tuple[Flag, ...]:
     return tuple(
-        Flag("truncated", side, tokens.kept, tokens.total, max(0, at - 1))
+        flag
         for at, ((tokens, _), side) in enumerate(zip(encoded, sides, strict=True))
-        if tokens.kept < tokens.total
+        for flag in truncation(side, max(0, at - 1), tokens.kept, tokens.total)
     )

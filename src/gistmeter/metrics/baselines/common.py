@@ -23,6 +23,11 @@ def no_word(example: Example, side: Side, tokenizer: str) -> Score:
     return Score.undefined(example.id, problem, (Flag("no_words", side),))
 
 
+def truncation(side: Side, index: int, kept: int, total: int) -> list[Flag]:
+    """Return the flag of a text of which a model read fewer tokens than given; none if it read all."""
+    return [Flag("truncated", side, kept, total, index)] if kept < total else []
+
+
 def library(package: str) -> str:
     """Return the name and version of an installed library, for signatures."""
     return f"{package}-{version(package)}"

@@ -1,4 +1,4 @@
-"""ROUGE-1, ROUGE-2 and ROUGE-L (Lin, 2004), with the results of the library rouge-score."""
+"""ROUGE-1, ROUGE-2, ROUGE-3 and ROUGE-L (Lin, 2004), with the results of the library rouge-score."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from gistmeter.text.stems import stem
 
 TOKENIZER = "rouge_score"
 """The tokenizer and the stemmer have the results of this library."""
-TYPES = ("rouge1", "rouge2", "rougeL")
+TYPES = ("rouge1", "rouge2", "rouge3", "rougeL")
 PLAIN = Languages(("en", "id", "ms", "sw"))
 """Languages that are written with the letters a to z."""
 MEASURES = ("precision", "recall", "f1")
@@ -44,6 +44,7 @@ class RougeOptions:
     value: Literal[
         "rouge1_precision", "rouge1_recall", "rouge1_f1",
         "rouge2_precision", "rouge2_recall", "rouge2_f1",
+        "rouge3_precision", "rouge3_recall", "rouge3_f1",
         "rougeL_precision", "rougeL_recall", "rougeL_f1",
     ] = "rougeL_f1"  # fmt: skip
     references: Literal["max", "mean"] = "max"
@@ -88,7 +89,7 @@ class Rouge:
     def signature(self) -> Signature:
         """Options and tokenizer: everything that determines the score."""
         return Signature.of(
-            "rouge", version=1, **{**options_text(self.options), "tokenizer": self._tokenizer}
+            "rouge", version=2, **{**options_text(self.options), "tokenizer": self._tokenizer}
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:

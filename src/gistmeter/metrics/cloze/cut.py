@@ -3,7 +3,7 @@
 from gistmeter.models.fill.protocol import Filler
 
 
-def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]:
+def fit(context: int, text: int, blanks: int, filler: Filler, most: int = 0) -> tuple[int, int]:
     """Return the number of document tokens and of text tokens that fit into a query.
 
     Args:
@@ -11,12 +11,15 @@ def fit(context: int, text: int, blanks: int, filler: Filler) -> tuple[int, int]
         text: Tokens of the sentence or summary.
         blanks: Blanks in the query.
         filler: Model whose window limits the query.
+        most: Smaller window to use instead of the model's; 0 for the model's.
     """
-    if filler.window is None:
+    limits = [limit for limit in (filler.window, most or None) if limit is not None]
+    window = min(limits, default=None)
+    if window is None:
         return context, text
     if not filler.separate_windows:
-        return longest_first(context, text, filler.window - filler.overhead(blanks))
-    half = max(0, filler.window - filler.overhead(blanks) // 2)
+        return longest_first(context, text, window - filler.overhead(blanks))
+    half = max(0, window - filler.overhead(blanks) // 2)
     return min(context, half), min(text, half)
 
 

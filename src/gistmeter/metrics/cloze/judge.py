@@ -112,8 +112,12 @@ def confidence(probabilities: Sequence[float]) -> float:
 
 
 def trusted(value: float, sure: float, options: ClozeOptions) -> float:
-    """Return 0 if the score is below β and its confidence is below α (section 3.6), otherwise the score."""
-    if options.distrusts and value < options.beta and sure < options.alpha:
+    """Return 0 if the score is low and its confidence is below α (section 3.6), otherwise the score.
+
+    A score is low if it is below β. With `definition=authors`, an F1 equal to β is low, too.
+    """
+    equal = options.definition == "authors" and options.criterion == "f1" and value == options.beta
+    if options.distrusts and (value < options.beta or equal) and sure < options.alpha:
         return 0.0
     return value
 
@@ -121,8 +125,9 @@ def trusted(value: float, sure: float, options: ClozeOptions) -> float:
 def _f1(found: int, right: int, gold: Ids, predicted: Ids) -> float:
     if not gold or not predicted:
         return float(not gold and not predicted)
-    precision, recall = found / len(gold), right / len(predicted)
-    return 2 * precision * recall / (precision + recall) if found and right else 0.0
+    # 2pr / (p + r) with a single division, so that one half is exactly one half.
+    total = found * len(predicted) + right * len(gold)
+    return 2 * found * right / total if total else 0.0
 
 
 def _encode(texts: Sequence[str], filler: Filler) -> dict[str, tuple[int, ...]]:

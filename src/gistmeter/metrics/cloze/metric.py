@@ -73,10 +73,10 @@ class Cloze:
         per token).
         """
         passages = self._passages
-        retriever = {"retriever": passages.retriever.identity} if passages else {}
+        retriever = {"retriever": passages.retriever.text_identity} if passages else {}
         return Signature.of(
             "cloze",
-            version=1,
+            version=2,
             model=self.filler.identity,
             **retriever,
             pipeline=self.pipeline.identity,

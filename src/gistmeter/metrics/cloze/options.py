@@ -21,6 +21,8 @@ class ClozeOptions:
             authors' code. `bag` is token F1 with counts, as in SQuAD. `exact` is 1 if the texts are equal
             ignoring case, otherwise 0. `soft` is the mean probability of the factor's tokens, and
             `geometric` their geometric mean.
+        definition: Treatment of an F1 equal to beta by the rule of `confidence`. `authors` treats it as low,
+            as the authors' code, which adds 1e-12 to the denominator of F1. `paper` does not (section 3.6).
         prior: `subtract` fills each blank again without the document and subtracts that score, so that the
             score measures the contribution of the document. Requires `criterion=soft` or `geometric`.
         confidence: Whether a prediction with a score below beta and a confidence below alpha scores 0
@@ -30,30 +32,35 @@ class ClozeOptions:
         beta: Score threshold, from 0 to 1.
         aggregate: Value of a candidate: the `average` over its factors (equation 2), their `geometric` mean,
             to which low scores matter more, or the lowest factor score (`min`).
+        window: Maximum number of tokens that the model reads, special ones included (section 4.3.4); of each
+            text for models with separate windows. 0 gives the model's own window.
         passage: Maximum number of document tokens in a question: those of the sentences that are most similar
             to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
 
     Raises:
-        UsageError: If k, alpha, beta or passage is out of range, or `prior=subtract` is combined with a
-            criterion other than `soft` and `geometric`, or with `aggregate=geometric`.
+        UsageError: If a number is out of range, or `prior=subtract` is combined with a criterion other than
+            `soft` and `geometric`, or with `aggregate=geometric`.
     """
 
     k: int = 1
     level: Literal["sentence", "summary"] = "sentence"
     selection: Literal["entity_first", "noun_first", "entity", "noun"] = "entity_first"
     criterion: Criterion = "f1"
+    definition: Literal["authors", "paper"] = "authors"
     prior: Literal["none", "subtract"] = "none"
     confidence: bool = True
     alpha: float = 0.5
     beta: float = 0.5
     aggregate: Literal["average", "geometric", "min"] = "average"
+    window: int = 0
     passage: int = 0
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UsageError(f"k={self.k}: give at least 1")
-        if self.passage < 0:
-            raise UsageError(f"passage={self.passage}: give at least 0")
+        for name in ("window", "passage"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name}={getattr(self, name)}: give at least 0")
         if self.prior == "subtract" and self.criterion not in ("soft", "geometric"):
             raise UsageError(f"prior=subtract needs criterion=soft or geometric, not {self.criterion}")
         if self.prior == "subtract" and self.aggregate == "geometric":

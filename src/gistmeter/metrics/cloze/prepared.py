@@ -76,7 +76,7 @@ def read(
     candidates = list(dict.fromkeys(example.candidate for example in examples))
     marked = dict(zip(candidates, find_factors(candidates, pipeline, options.selection), strict=True))
     chunks = {text: cut_chunks(found, options.level) for text, found in marked.items()}
-    sources = {text: pipeline.rejoin(text).text for text in dict.fromkeys(map(_source, examples))}
+    sources = {text: pipeline.spaced(text) for text in dict.fromkeys(map(_source, examples))}
     texts = [*sources.values(), *(chunk.text for own in chunks.values() for chunk in own)]
     tokens = dict(zip(texts, filler.tokenize(texts), strict=True))
     documents = {text: Document(joined, tokens[joined]) for text, joined in sources.items()}

@@ -54,11 +54,19 @@ def ask(chunk: Chunk, text: Tokens, document: Ids, filler: Filler, options: Cloz
     """Build one question for each of the ⌈N/k⌉ groups of a chunk's factors (section 3.4)."""
     places = dict(zip(chunk.factors, factor_tokens(chunk, text), strict=True))
     groups = group_factors(chunk.factors, options.k, options.level)
-    return [ask_once(group, [places[factor] for factor in group], text, document, filler) for group in groups]
+    return [
+        ask_once(group, [places[factor] for factor in group], text, document, filler, options.window)
+        for group in groups
+    ]
 
 
 def ask_once(
-    group: Sequence[Factor], places: Sequence[Place], text: Tokens, document: Ids, filler: Filler
+    group: Sequence[Factor],
+    places: Sequence[Place],
+    text: Tokens,
+    document: Ids,
+    filler: Filler,
+    window: int = 0,
 ) -> Question:
     """Build the question that blanks out a group of factors.
 
@@ -68,8 +76,9 @@ def ask_once(
         text: Tokens of the text that contains the factors.
         document: Tokens of the document or of a passage from it.
         filler: Model whose window limits the query.
+        window: Smaller window to use instead of the model's; 0 for the model's.
     """
-    kept = fit(len(document), len(text.ids), len(group), filler)
+    kept = fit(len(document), len(text.ids), len(group), filler, window)
     lost = len(document) - kept[0]
     blanks, taken = [], 0
     asked: list[Place] = []

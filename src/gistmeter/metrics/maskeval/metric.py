@@ -56,7 +56,7 @@ class MaskEval:
         chosen = self.options
         return Signature.of(
             "maskeval",
-            version=1,
+            version=2,
             model=self.filler.identity,
             weights=self.weighting.identity,
             score=chosen.score,

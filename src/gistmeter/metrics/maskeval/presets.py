@@ -23,13 +23,12 @@ PRESETS = {
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
     "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
+    "multilingual": Preset("google/mt5-base@2eb15465c5dd7f72a8f7984306ad05ebc3dd1e1f"),
 }
 WEIGHERS = "weigher"
 """Folder of learned weights inside a model's folder."""
 SHIPPED = {"gistmeter/fill": "gistmeter/weighers"}
 """Learned weights that ship with a model."""
-OWN = "filler"
-"""Encoder name in learned weights that stands for the encoder of the filler."""
 PROBE = "Copper-coated wires don't bend: 7-6(3) in 2013, «façade» and 天气 too."
 
 
@@ -38,7 +37,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
 
     Args:
         preset: `mini` (the filler that ships, up to 16 words per sequence), `base` (a filler on
-            MPNet-base), or `paper` (pretrained T5-base from the Hub; the paper fine-tunes it).
+            MPNet-base), or `paper` and `multilingual` (pretrained T5-base and mT5-base from the Hub; the
+            paper fine-tunes them).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `MaskEvalOptions`.
@@ -98,6 +98,7 @@ def load_encoder(encoder: str, name: str, filler: "Filler", runtime: "Runtime") 
         BadModel: If the encoder cannot be loaded, or its tokenizer differs from the filler's.
     """
     from gistmeter.models.encode.pair import PairEncoder
+    from gistmeter.models.encode.token_weighter import OWN
 
     loaded = PairEncoder.load(name if encoder == OWN else encoder, runtime)
     if loaded.vocabulary.tokenize([PROBE])[0].ids != filler.tokenize([PROBE])[0].ids:

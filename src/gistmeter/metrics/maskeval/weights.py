@@ -35,7 +35,10 @@ class Weighting(Protocol):
 
 
 class PairWeighter(Protocol):
-    """Assigns a logit to each sub-word of a pair; see `models.encode.token_weighter.TokenWeighter`."""
+    """Assigns a logit to each sub-word of a pair; see `models.encode.token_weighter.TokenWeighter`.
+
+    It reads the sub-words of words only, as the authors' encoder does.
+    """
 
     @property
     def identity(self) -> str:
@@ -78,7 +81,8 @@ class Learned:
 
     def weigh(self, pairs: Sequence[Pair]) -> list[tuple[FloatArray, FloatArray]]:
         """Return the word weights of each pair; see `Weighting.weigh`."""
-        logits = self.weigher.logits([(candidate.ids, source.ids) for candidate, source in pairs])
+        read = [(candidate.inside_ids, source.inside_ids) for candidate, source in pairs]
+        logits = self.weigher.logits(read)
         return [
             (word_weights(candidate, ours), word_weights(source, theirs))
             for (candidate, source), (ours, theirs) in zip(pairs, logits, strict=True)
@@ -86,20 +90,16 @@ class Learned:
 
 
 def word_weights(tokenized: TokenizedText, logits: NDArray[np.floating]) -> FloatArray:
-    """Convert the logits of n sub-words into the weights of N words (equations 6 and 7).
-
-    The softmax covers only sub-words that belong to words, not white space. This equals a softmax over all
-    sub-words followed by normalizing the word weights to sum to 1, as equation 5 requires.
+    """Convert the logits of the sub-words of N words into the weights of the words (equations 6 and 7).
 
     Args:
         tokenized: Text with its words.
-        logits: W·e for each sub-word, shape (n,).
+        logits: W·e for each sub-word that belongs to a word.
 
     Returns:
         Word weights, shape (N,), with sum 1.
     """
-    inside = [index for word in tokenized.words for index in word.tokens]
-    chosen = np.asarray(logits, dtype=np.float64)[inside]
+    chosen = np.asarray(logits, dtype=np.float64)
     tokens = np.exp(chosen - chosen.max())
     lengths = [len(word.tokens) for word in tokenized.words]
     starts = np.cumsum([0, *lengths[:-1]])

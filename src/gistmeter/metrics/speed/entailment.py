@@ -35,7 +35,7 @@ class Entailment:
     def identity(self) -> str:
         """Names of the models and sizes of the premises, for signatures."""
         sizes = "+".join(map(str, JOINED))
-        return f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.identity}"
+        return f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.text_identity}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
         """Score each candidate sentence against its premises.

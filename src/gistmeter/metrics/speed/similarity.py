@@ -56,7 +56,7 @@ class Cosine:
     @property
     def identity(self) -> str:
         """Name of the model in signatures."""
-        return f"{self.encoder.identity}/{self.encoder.pooling}"
+        return f"{self.encoder.text_identity}/{self.encoder.pooling}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
         """Return the similarities of each block; each distinct sentence is encoded once."""

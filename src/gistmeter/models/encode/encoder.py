@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files import multilingual
-from gistmeter.models.files.folder import POOLING_FILE, PROMPT_FILE, read_json
-from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, PROMPT_FILE, read_json
+from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad
@@ -54,6 +55,8 @@ class Encoder:
 
     head: TextHead | None = None
     """Classifies texts by their token vectors; None for models without this head."""
+    text_window: int | None
+    """Number of tokens of a text that `embed` reads: the window, or the lower limit of a sentence model."""
 
     def __init__(
         self,
@@ -74,8 +77,9 @@ class Encoder:
         )
         self.tokenizer = tokenizer
         self.pooling = pooling
-        self.window = window_of(model, tokenizer)
+        self.window = self.text_window = window_of(model, tokenizer)
         self.prompt = prompt
+        self.name = identity
         prompted = f"/prompt={prompt.strip()}" if prompt else ""
         self.identity = f"{identity}/{self.window}/{self.runtime.precision}{prompted}"
 
@@ -97,6 +101,11 @@ class Encoder:
         encoder.memory = SHARED
         return encoder
 
+    @property
+    def text_identity(self) -> str:
+        """The name of the model in signatures of scores that depend on `embed`."""
+        return f"{self.name}/{self.text_window}/{self.runtime.precision}"
+
     @classmethod
     def _load(cls, name: str, runtime: Runtime | None, layers: int | None) -> "Encoder":
         files = find_model(name)
@@ -109,13 +118,15 @@ class Encoder:
         if layers is not None:
             _check_layers(files, layers)
             identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
-        model = load_weights(files, "AutoModel", tokenizer, **kept)
+        model = load_bidirectional(files, tokenizer, **kept)
         pooling, prompt = _pooling(files), prompt_of(files)
-        return cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
+        encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
+        encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
+        return encoder
 
     def embed(self, texts: Sequence[str]) -> TextVectors:
-        """Return one vector per text; texts longer than the window of the model are truncated."""
-        found = self._encode(texts, self._text_vectors)
+        """Return one vector per text; texts longer than `text_window` are truncated."""
+        found = self._encode(texts, self._text_vectors, self.text_window)
         width = self.model.config.hidden_size
         vectors = np.stack([vector for _, vector in found]) if found else np.zeros((0, width), np.float32)
         return TextVectors(vectors, [tokens for tokens, _ in found])
@@ -125,22 +136,22 @@ class Encoder:
 
         Do not modify the vectors: later calls may return the same arrays.
         """
-        return self._encode(texts, self._token_vectors)
+        return self._encode(texts, self._token_vectors, self.window)
 
     def _encode(
-        self, texts: Sequence[str], read: Callable[[list[Row]], list[FloatArray]]
+        self, texts: Sequence[str], read: Callable[[list[Row]], list[FloatArray]], window: int | None
     ) -> list[tuple[Tokens, FloatArray]]:
         """Encode the texts that are not in the cache."""
         unique = list(dict.fromkeys(texts))
         runtime, most = self.runtime, self.runtime.cache_mb * 2**20
         # The runtime changes only the last digits; keep them apart so that runtimes can be compared.
         run_by = f"{runtime.engine}/{self.device}/{runtime.token_budget()}"
-        model = f"{self.identity}/{self.pooling}/{read.__name__}/{run_by}"
+        model = f"{self.identity}/{window}/{self.pooling}/{read.__name__}/{run_by}"
         keys = {text: text_key(model, text) for text in unique}
         kept = {text: self.memory.get(keys[text]) for text in unique} if most else {}
         found = {text: entry for text, entry in kept.items() if entry is not None}
         new = [text for text in unique if text not in found]
-        tokens = self._tokenize(new)
+        tokens = self._tokenize(new, window)
         vectors = in_batches([t.ids for t in tokens], read, length=len, runtime=runtime, label="encoding")
         for text, entry in zip(new, zip(tokens, vectors, strict=True), strict=True):
             found[text] = entry
@@ -148,14 +159,14 @@ class Encoder:
                 self.memory.put(keys[text], entry, most)
         return [found[text] for text in texts]
 
-    def _tokenize(self, texts: Sequence[str]) -> list[Tokens]:
+    def _tokenize(self, texts: Sequence[str], window: int | None) -> list[Tokens]:
         """Tokenize texts after the prompt; the tokens of the prompt count as special."""
-        tokens = tokenize(self.tokenizer, [self.prompt + text for text in texts], self.window)
+        tokens = tokenize(self.tokenizer, [self.prompt + text for text in texts], window)
         return [without_prompt(each, len(self.prompt)) for each in tokens] if self.prompt else tokens
 
     def _calibrate(self) -> None:
         with torch.inference_mode():
-            for tokens in self._tokenize(calibration.texts()):
+            for tokens in self._tokenize(calibration.texts(), self.window):
                 self._states([tokens.ids])
 
     def _states(self, rows: list[Row]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -224,3 +235,16 @@ def _pooling(files: ModelFiles) -> Pooling:
     if len(on) != 1 or on[0] is None:
         raise BadModel(f"{path}: set exactly one of {', '.join(names)} to true")
     return on[0]
+
+
+def _limit(files: ModelFiles) -> int | None:
+    """Return the maximum number of tokens of a text in a sentence-transformers model; None without one."""
+    path = files.folder / LIMIT_FILE
+    if not path.is_file():
+        return None
+    limit = read_json(path).get("max_seq_length")
+    if limit is None:
+        return None
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        raise BadModel(f"{path}: max_seq_length is {limit!r}; give a number of tokens, or null")
+    return limit

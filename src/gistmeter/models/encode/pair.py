@@ -7,8 +7,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gistmeter.models.encode.bidirectional import load_bidirectional
+from gistmeter.models.files.adapters import base_of
 from gistmeter.models.files.families import COPY_INFILLER, SENTINELS, family_of
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights, read_config
+from gistmeter.models.files.load import find_model, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad
@@ -93,14 +95,10 @@ class PairEncoder:
             BadModel: If it cannot be loaded.
         """
         files = find_model(name)
-        family, encoder_decoder = family_of(files)
-        if family == COPY_INFILLER:
-            return cls.load(str(read_config(files)["base"]), runtime)
+        if family_of(files)[0] == COPY_INFILLER:
+            return cls.load(base_of(files), runtime)
         tokenizer = load_tokenizer(files)
-        if encoder_decoder and family not in SENTINELS:  # transformers cannot load such an encoder alone
-            model = load_weights(files, "AutoModel", tokenizer).get_encoder()
-        else:
-            model = load_weights(files, "AutoModelForTextEncoding", tokenizer)
+        model = load_bidirectional(files, tokenizer)
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def states(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[tuple[FloatArray, FloatArray]]:

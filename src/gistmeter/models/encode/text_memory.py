@@ -37,6 +37,12 @@ class TextMemory:
             while self.size > most:
                 self._drop(next(iter(self._entries)))
 
+    def clear(self) -> None:
+        """Drop all entries, for example before a measurement of time."""
+        with self._lock:
+            self._entries.clear()
+            self.size = 0
+
     def __reduce__(self) -> "str | tuple[type[TextMemory], tuple[()]]":
         """Pickle without entries; the shared cache becomes the shared cache of the receiving process."""
         return "SHARED" if self is SHARED else (TextMemory, ())

@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.models.encode.pair import Ids, PairEncoder
+from gistmeter.models.files.adapters import name_from, name_in
 
 FloatArray = NDArray[np.float32]
+
+OWN = "filler"
+"""The name in saved weights that stands for the encoder of the model that fills the blanks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +53,7 @@ class Head:
         save_file({"weight": self.weight[None].astype(np.float32)}, _path(folder, self.dimension))
         facts = {
             "dimension": self.dimension,
-            "encoder": self.encoder,
+            "encoder": self.encoder if self.encoder == OWN else name_from(folder, self.encoder),
             "width": len(self.weight),
             "candidate_share": self.candidate_share,
         }
@@ -79,7 +83,8 @@ class Head:
         try:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))
-            head = cls(str(facts["dimension"]), str(facts["encoder"]), weight, share)
+            encoder = name_in(folder, str(facts["encoder"]))
+            head = cls(str(facts["dimension"]), encoder, weight, share)
             wanted = (dimension, int(facts["width"]))
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             raise BadModel(f"{path} or its .json file is damaged; replace both: {error}") from error

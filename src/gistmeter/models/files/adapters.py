@@ -1,16 +1,18 @@
 """Loads and saves models that are stored as changes to a base model.
 
 A folder contains `model.safetensors` with the trained weights in float16, and a `config.json` with the kind
-of the model and the name and identity of its base model.
+of the model and the name and identity of its base model. A base model in a folder is named by its path from
+the saved model, so that the working directory does not matter.
 """
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel
-from gistmeter.models.files.load import ModelFiles, find_model, load_tensors, read_config
+from gistmeter.models.files.load import ModelFiles, find_model, is_built_in, load_tensors, read_config
 from gistmeter.models.run.types import Model
 
 WEIGHTS = "model.safetensors"
@@ -44,12 +46,17 @@ def save_tuned(
     folder.mkdir(parents=True, exist_ok=True)
     own = {name: weight.detach().to(torch.float16).contiguous() for name, weight in _changed(model).items()}
     save_file(own, folder / WEIGHTS)
-    said = {"model_type": kind, "base": base, "base_identity": find_model(base).identity, **facts}
+    said = {
+        "model_type": kind,
+        "base": name_from(folder, base),
+        "base_identity": find_model(base).identity,
+        **facts,
+    }
     (folder / "config.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
 
 def read_tuned(files: ModelFiles, kind: str) -> dict[str, Any]:
-    """Read the configuration of a saved model: its base and the values given to `save_tuned`.
+    """Read the configuration of a saved model: its base, as in `find_model`, and the values of `save_tuned`.
 
     Raises:
         ModelNotFound: If the base model is not available.
@@ -59,15 +66,43 @@ def read_tuned(files: ModelFiles, kind: str) -> dict[str, Any]:
     if facts["model_type"] != kind:
         raise BadModel(f"{files.folder} contains a {facts['model_type']}, not a {kind}; give another folder")
     try:
-        base, wanted = str(facts["base"]), str(facts["base_identity"])
+        wanted = str(facts["base_identity"])
     except KeyError as error:
         raise BadModel(f"{files.folder / 'config.json'} has no key {error}; save the model again") from error
+    base = base_of(files)
     found = find_model(base).identity
     if found != wanted:
         raise BadModel(
             f"{files.folder} was trained on {wanted}, but {base} is {found}; install that base model"
         )
-    return facts
+    return {**facts, "base": base}
+
+
+def base_of(files: ModelFiles) -> str:
+    """Return the name of the base model, as in `find_model`.
+
+    Raises:
+        BadModel: If the configuration does not name it.
+    """
+    facts = read_config(files)
+    if "base" not in facts:
+        raise BadModel(f"{files.folder / 'config.json'} has no key 'base'; save the model again")
+    return name_in(files.folder, str(facts["base"]))
+
+
+def name_from(folder: Path, name: str) -> str:
+    """Return a model name to store in a folder: of a model folder, the path from there."""
+    place = Path(name).expanduser()
+    if is_built_in(name) or not place.is_dir():
+        return name
+    path = Path(os.path.relpath(place.resolve(), folder.resolve())).as_posix()
+    return path if path.startswith(".") else f"./{path}"
+
+
+def name_in(folder: Path, name: str) -> str:
+    """Return a stored model name, as in `find_model`; see `name_from`."""
+    place = folder / name
+    return str(place) if name.startswith(".") and place.is_dir() else name
 
 
 def whole_number(files: ModelFiles, facts: Mapping[str, Any], name: str) -> int:

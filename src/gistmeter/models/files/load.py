@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gistmeter.core.errors import BadModel, ModelNotFound
+from gistmeter.core.errors import BadModel, MissingExtra, ModelNotFound
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.bundle import BUNDLE, entry, flaws
 from gistmeter.models.files.digest import sha256
@@ -48,6 +48,8 @@ MINILM_SHA256 = {
     "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
     "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
 }
+SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
+"""The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
 BLOCKS = "gistmeter_block"
@@ -85,8 +87,7 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     name = multilingual.HUB if name == "multilingual" else name
     if name in PINNED:
         return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
-    # Bundled models take precedence over folders, so they are the same in every working directory.
-    if name.startswith("gistmeter/"):
+    if is_built_in(name):
         return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -96,6 +97,11 @@ def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
     raise ModelNotFound(
         f"{name} is not a model folder; give a folder, or a Hub id such as owner/name@revision"
     )
+
+
+def is_built_in(name: str) -> bool:
+    """Return whether a name belongs to gistmeter; it takes precedence over a folder of the same name."""
+    return name == "minilm" or name in PINNED or name.startswith("gistmeter/")
 
 
 def read_config(files: ModelFiles) -> dict[str, Any]:
@@ -141,9 +147,15 @@ def load_tokenizer(files: ModelFiles) -> Tokenizer:
 
     Raises:
         BadModel: If it cannot be loaded, or does not provide character offsets.
+        MissingExtra: If the folder has only a SentencePiece model (`spiece.model`), as mT5's on the Hub, and
+            the packages that read it are not installed.
     """
     from transformers import AutoTokenizer
 
+    if not (files.folder / "tokenizer.json").is_file() and any(files.folder.glob("*.model")):
+        missing = next((name for name, module in SENTENCEPIECE.items() if not _is_installed(module)), None)
+        if missing:
+            raise MissingExtra(missing, "multilingual")
     try:
         with _quiet():
             tokenizer = AutoTokenizer.from_pretrained(
@@ -304,6 +316,13 @@ def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
             ) from error
     check_fetched(folder, fresh=fresh)
     return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False
 
 
 def _highest_id(tokenizer: Tokenizer) -> int:

@@ -6,9 +6,11 @@ last saved weights with the learning rate of that step. It draws other batches t
 the result differs slightly.
 """
 
+import io
 import json
 import random
 import shutil
+import sys
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
@@ -52,7 +54,9 @@ PARTS = {
 """Universal part of speech → Penn Treebank tags. spaCy derives noun chunks from universal parts of speech."""
 
 
-def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None = None) -> dict[str, float]:
+def train_pipeline(
+    recipe: Mapping[str, Any], folder: Path, *, steps: int | None = None, progress: bool = True
+) -> dict[str, float]:
     """Train a pipeline, or resume an earlier run, and evaluate it on held-out texts.
 
     The folder `NAME.work` next to the output folder holds the data and weights of an unfinished run.
@@ -61,6 +65,7 @@ def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None
         recipe: Content of `recipes/en.toml`.
         folder: Output folder of the pipeline and `measured.json`.
         steps: Total steps of all stages, instead of the recipe's, for a trial run.
+        progress: Whether to show spaCy's table of losses and scores on standard error.
 
     Returns:
         The metrics of `measure`.
@@ -73,11 +78,12 @@ def train_pipeline(recipe: Mapping[str, Any], folder: Path, *, steps: int | None
     recipe = _shortened(recipe, steps)
     work = folder.with_name(folder.name + ".work")
     unseen = _prepare(recipe, work)
+    table = sys.stderr if progress else io.StringIO()
     while (found := _last(work))[0] < recipe["training"]["steps"]:
         done, last = found
         run = work / f"from-{done:07d}"
         run.mkdir(exist_ok=True)
-        train(_start(config_from(recipe, work, before=done), last), run)
+        train(_start(config_from(recipe, work, before=done), last), run, stdout=table, stderr=table)
     # Keep the last weights: they are averages under a decaying rate, and dev scores of a sample are noisier.
     save_pipeline(_start(config_from(recipe, work), _last(work)[1]), folder)
     figures = measure(spacy.load(folder), unseen)

@@ -11,8 +11,18 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from gistmeter.bench.suites.analyses.gofigure import FAMILIES, LEVELS, Corrupted, corrupt, others, sensitivity
+from gistmeter.bench.suites.analyses.cloze import Change
+from gistmeter.bench.suites.analyses.gofigure import (
+    FAMILIES,
+    LEVELS,
+    Corrupted,
+    Injected,
+    corrupt,
+    others,
+    sensitivity,
+)
 from gistmeter.bench.suites.analyses.gofigure_sites import Site, find_sites, wrong_texts
+from gistmeter.bench.suites.gofigure_texts import changes_of
 from gistmeter.text.factors import Pipeline
 
 if TYPE_CHECKING:
@@ -136,6 +146,20 @@ def test_errors_stand_where_they_say() -> None:
         assert text == level.text
 
 
+def test_the_places_of_errors_in_the_text_with_errors() -> None:
+    for levels in made().values():
+        for level in levels:
+            changes = changes_of(level, SELLER)
+            kept = [error for error in level.errors if error.wrong]
+            assert sorted(level.text[c.start : c.end] for c in changes) == sorted(e.wrong for e in kept)
+            restored = level.text
+            for change in reversed(changes):
+                restored = restored[: change.start] + change.original + restored[change.end :]
+            assert len(kept) < len(level.errors) or restored == SELLER
+    swapped = Corrupted("Anna left Bergen.", (Injected("entity", "swap", 10, 14, "Bergen"),))
+    assert changes_of(swapped, "Anna left Oslo.") == [Change(10, 16, "Oslo")]
+
+
 def test_errors_depend_on_seed_and_text_alone() -> None:
     both = corrupt([(MAYOR, SELLER), (SELLER, MAYOR)], PIPELINE)
     assert both[1] == made() == made()
@@ -164,6 +188,8 @@ def test_sensitivity_is_scipys_correlation_over_texts_with_all_values() -> None:
     assert found.upper == pytest.approx(0.85)
     assert found.lower == pytest.approx(0.15)
     assert found.levels == pytest.approx(means)
+    assert sensitivity(upper, levels, lower, [True, False, True, True]).noticed == 1.0, "the others equal"
+    assert math.isnan(sensitivity(upper, levels, lower, [False] * 4).noticed)
     assert found.correlation == pytest.approx(expected.statistic)
     assert found.p == pytest.approx(expected.pvalue)
 

@@ -79,7 +79,7 @@ class Sensitivity:
         lower: Mean score of other documents' summaries.
         correlation: Pearson's r of the three levels with their means, as the papers report it.
         p: Two-sided p-value of the correlation, with one degree of freedom.
-        noticed: Share of texts that score lower with one error than without.
+        noticed: Share of the texts with an error at level 1 that score lower there than without.
         n: Number of texts with a value in all five states.
         n_undefined: Number of the other texts.
     """
@@ -138,7 +138,10 @@ def others(texts: Sequence[str]) -> list[str]:
 
 
 def sensitivity(
-    upper: Sequence[float], levels: Sequence[Sequence[float]], lower: Sequence[float]
+    upper: Sequence[float],
+    levels: Sequence[Sequence[float]],
+    lower: Sequence[float],
+    changed: Sequence[bool] | None = None,
 ) -> Sensitivity:
     """Summarize a metric's values for the same texts in all five states.
 
@@ -146,6 +149,7 @@ def sensitivity(
         upper: Values without errors, one per text, NaN if undefined; same for the other arguments.
         levels: Values with one, two and three errors.
         lower: Values of the other documents' summaries.
+        changed: Whether each text has an error at level 1; by default, all have.
 
     >>> found = sensitivity([0.9, 0.7], [[0.6, 0.7], [0.5, 0.6], [0.4, 0.5]], [0.1, 0.1])
     >>> round(found.upper, 3), round(found.correlation, 3), found.noticed, found.n
@@ -160,7 +164,9 @@ def sensitivity(
         )
     means = sound.mean(axis=1)
     r, p = _correlation(means[1:-1])
-    noticed = float((sound[1] < sound[0]).mean())
+    marked = np.ones(table.shape[1], dtype=bool) if changed is None else np.array(changed, dtype=bool)
+    marked = marked[np.isfinite(table).all(axis=0)]
+    noticed = float((sound[1] < sound[0])[marked].mean()) if marked.any() else math.nan
     figures = (float(means[0]), tuple(map(float, means[1:-1])), float(means[-1]))
     return Sensitivity(*figures, r, p, noticed, sound.shape[1], table.shape[1] - sound.shape[1])
 

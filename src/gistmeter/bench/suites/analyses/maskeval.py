@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +13,17 @@ from gistmeter.core.example import Side
 from gistmeter.core.score import Score, Span
 from gistmeter.metrics.maskeval.weights import keep_heaviest
 
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+
 Tagged = tuple[int, int, str]
 """(start, end, part of speech) of a token; tokens are in order, without overlap."""
 
 UNTAGGED = "untagged"
+BE = frozenset(
+    ["am", "is", "are", "was", "were", "be", "been", "being", "'s", "'re", "'m", "’s", "’re", "’m"]
+)
+HAVE_AND_DO = frozenset(["have", "has", "had", "having", "'ve", "'d", "’ve", "’d", "do", "does", "did"])
 KEEPS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -34,6 +42,20 @@ class KeepPoint:
     masks: float
     share: float
     pearson: float
+
+
+def part_of_speech(token: "Token") -> str:
+    """Return the universal part of speech of an English token, with the auxiliaries of spaCy's own pipelines.
+
+    The pipeline that ships derives parts of speech from Penn tags, which have the same tag for a verb and an
+    auxiliary. A form of `be` is an auxiliary wherever it stands; a form of `have` or `do` is one if the
+    parser says so.
+    """
+    if token.tag_.startswith("VB") and token.lower_ in BE:
+        return "AUX"
+    if token.tag_.startswith("VB") and token.lower_ in HAVE_AND_DO and token.dep_ in ("aux", "auxpass"):
+        return "AUX"
+    return token.pos_ or "X"
 
 
 def weight_by_tag(score: Score, tagged: Sequence[Tagged], *, side: Side = "source") -> dict[str, float]:

@@ -30,7 +30,7 @@ def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     Raises:
         ModelError: If the model or the pipeline cannot be loaded.
     """
-    check_keys(recipe.model, ("name", "pipeline", "selection"), recipe.name)
+    check_keys(recipe.model, ("name", "pipeline", "selection", "window"), recipe.name)
     selection: Selection = recipe.model.get("selection", "entity_first")
     if selection not in get_args(Selection):
         raise UsageError(
@@ -39,18 +39,27 @@ def train_cloze(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> 
     pipeline = load_pipeline(
         recipe.model.get("pipeline", PRESETS["paper"].options["pipeline"]), selection=selection
     )
+    window = recipe.model.get("window", PRESETS["paper"].options["window"])
+    if not isinstance(window, int) or window < 0:
+        raise UsageError(
+            f"{recipe.name}: model.window={window}: give a number of tokens, or 0 for the model's"
+        )
     return train_on_queries(
-        recipe, (data, output), lambda filler: factor_drawer(filler, pipeline, selection), progress=progress
+        recipe,
+        (data, output),
+        lambda filler: factor_drawer(filler, pipeline, selection, window),
+        progress=progress,
     )
 
 
-def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection) -> Draw:
+def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection, window: int = 0) -> Draw:
     """Return a function that blanks a random number of factors of a random sentence, as in scoring.
 
     Args:
         filler: Model that defines sub-words, window, and input format.
         pipeline: spaCy pipeline that finds factors.
         selection: Kinds of factors.
+        window: Maximum number of tokens that the model reads; 0 for the model's own window.
     """
 
     def draw(pair: TextPair, rng: random.Random) -> Query | None:
@@ -60,9 +69,9 @@ def factor_drawer(filler: Filler, pipeline: Pipeline, selection: Selection) -> D
             return None
         chosen = rng.choice(sentences)
         numbers = sorted(rng.sample(range(len(chosen.factors)), rng.randint(1, len(chosen.factors))))
-        text, document = filler.tokenize([chosen.text, pipeline.rejoin(pair.source).text])
+        text, document = filler.tokenize([chosen.text, pipeline.spaced(pair.source)])
         places = factor_tokens(chosen, text)
         group = [chosen.factors[at] for at in numbers]
-        return ask_once(group, [places[at] for at in numbers], text, document.ids, filler).query
+        return ask_once(group, [places[at] for at in numbers], text, document.ids, filler, window).query
 
     return draw

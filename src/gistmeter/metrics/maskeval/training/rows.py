@@ -118,7 +118,7 @@ def word_states(rows: Ratings, metric: MaskEval, encoder: PairEncoder, folder: P
             (tokenized_texts[example.candidate], tokenized_texts[example.source or ""])
             for example, *_ in part
         ]
-        states = encoder.states([(ours.ids, theirs.ids) for ours, theirs in pairs])
+        states = encoder.states([(ours.inside_ids, theirs.inside_ids) for ours, theirs in pairs])
         for (example, scores, found), pair, both in zip(part, pairs, states, strict=True):
             ours, theirs = (_side(*side) for side in zip(pair, both, found, strict=True))
             uniform = sum(float(np.nanmean(side)) for side in found) / 2
@@ -128,13 +128,16 @@ def word_states(rows: Ratings, metric: MaskEval, encoder: PairEncoder, folder: P
 
 
 def _side(tokenized: TokenizedText, states: FloatArray, values: Sequence[float]) -> SideStates:
-    """Select the sub-words of words with a score; words that exceed the filler's window have none."""
-    words = [
-        (word, value) for word, value in zip(tokenized.words, values, strict=True) if not math.isnan(value)
-    ]
-    inside = [token for word, _ in words for token in word.tokens]
-    repeated = [value for word, value in words for _ in word.tokens]
-    return SideStates(states[inside], np.array(repeated, dtype=np.float32))
+    """Select the sub-words of words with a score; words that exceed the filler's window have none.
+
+    Args:
+        tokenized: Text with its words.
+        states: States of the sub-words that belong to words.
+        values: Score of each word.
+    """
+    repeated = np.repeat(np.array(values, dtype=np.float32), [len(word.tokens) for word in tokenized.words])
+    scored = ~np.isnan(repeated)
+    return SideStates(states[scored], repeated[scored])
 
 
 def _known_values(metric: MaskEval, examples: Sequence[Example], folder: Path) -> list[Values | None]:

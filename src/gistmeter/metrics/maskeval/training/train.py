@@ -12,14 +12,23 @@ from gistmeter.core.options import options_from
 from gistmeter.metrics.maskeval.masks import mask_words
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
-from gistmeter.metrics.maskeval.presets import OWN, WEIGHERS, load_encoder
+from gistmeter.metrics.maskeval.presets import WEIGHERS, load_encoder
 from gistmeter.metrics.maskeval.tokenized import cut_texts
 from gistmeter.metrics.maskeval.training.rows import RatedPair, read_ratings, word_states
-from gistmeter.metrics.maskeval.training.weights import Plan, Split, cross_validate, fit, share_out, target_of
-from gistmeter.models.encode.token_weighter import Head
+from gistmeter.metrics.maskeval.training.split import PAPER_SHARE, Split, share_out
+from gistmeter.metrics.maskeval.training.weights import (
+    Plan,
+    cross_validate,
+    fit,
+    keys_of,
+    target_of,
+    validate_on_the_rest,
+)
+from gistmeter.models.encode.token_weighter import OWN, Head
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.fill.protocol import Filler, Query
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.words import tokenizer_name
 from gistmeter.training.loop import kept
 from gistmeter.training.queries import Draw, train_on_queries
 from gistmeter.training.recipe import Recipe, check_keys
@@ -40,6 +49,8 @@ def train_filler(recipe: Recipe, data: Path, output: Path, *, progress: bool) ->
     """
     check_keys(recipe.model, ("name", "language"), recipe.name)
     language = str(recipe.model.get("language", "en"))
+    for chosen in recipe.data.get("sets", ()):
+        tokenizer_name(chosen.get("language", language))  # reject an unknown language before reading data
     return train_on_queries(
         recipe, (data, output), lambda filler: word_drawer(filler, language), progress=progress
     )
@@ -50,12 +61,12 @@ def word_drawer(filler: Filler, language: str) -> Draw:
 
     Args:
         filler: Model that defines sub-words, window, and input format.
-        language: Language of the word tokenizer.
+        language: Language of the word tokenizer for pairs without a language of their own.
     """
 
     def draw(pair: TextPair, rng: random.Random) -> Query | None:
         texts = (pair.candidate, pair.source)
-        tokenized_texts = cut_texts(filler, texts, language)
+        tokenized_texts = cut_texts(filler, texts, pair.language or language)
         side = rng.randrange(2)
         tokenized, other = tokenized_texts[texts[side]], tokenized_texts[texts[1 - side]]
         if not tokenized.words:
@@ -65,6 +76,9 @@ def word_drawer(filler: Filler, language: str) -> Draw:
         return masked.queries[0] if masked.queries else None
 
     return draw
+
+
+SPLITS: tuple[Split, ...] = ("document", "example")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,8 @@ class RatingData:
             the paper, other examples of a held-out document are in the training set.
         parts: Number of parts; one of them is held out for validation.
         folds: Number of cross-validation folds; 0 for none.
+        trained_share: Share of the examples that train the weights of the paper's split; all others test
+            them. 0 omits this test.
         batch: Pairs per step.
     """
 
@@ -92,6 +108,7 @@ class RatingData:
     split: Split = "document"
     parts: int = 5
     folds: int = 5
+    trained_share: float = PAPER_SHARE
     batch: int = 1
 
     def __post_init__(self) -> None:
@@ -101,6 +118,8 @@ class RatingData:
                 "data: high must be greater than low and 0; parts at least 2; folds 0 or at least 2; "
                 "batch at least 1"
             )
+        if not 0 <= self.trained_share < 1:
+            raise UsageError(f"data: trained_share={self.trained_share}: give 0 or a share below 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +149,14 @@ def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) 
         progress: Whether to show progress.
 
     Returns:
-        For each dimension, the validation loss and, from the cross-validation by document and by example, the
-        Pearson correlation of held-out scores with human ratings, for learned and for uniform weights.
+        For each dimension, the validation loss and the Pearson correlation of held-out scores with human
+        ratings, for learned and for uniform weights: from the cross-validation by document and by example,
+        and from the paper's split.
     """
     rated, chosen, model = _rated(recipe, data, output, progress=progress)
     dimensions = list(recipe.data["dimensions"])
     figures: dict[str, float] = {"rows": len(rated)}
-    layers = len(dimensions) * (1 + 2 * chosen.folds)
+    layers = len(dimensions) * (1 + 2 * chosen.folds + bool(chosen.trained_share))
     with tqdm(total=layers, desc="weights", disable=not progress, unit="layer") as bar:
         plan = Plan(
             recipe,
@@ -150,15 +170,19 @@ def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) 
         for dimension in dimensions:
             known = [pair for pair in rated if dimension in pair.scores]
             targets = [target_of(pair.scores[dimension], chosen) for pair in known]
-            held = share_out(known, chosen.split, chosen.parts, recipe.training.seed)[0]
+            keys = {split: keys_of(known, split) for split in SPLITS}
+            held = share_out(keys[chosen.split], chosen.split, chosen.parts, recipe.training.seed)[0]
             task, history = fit(known, targets, held, plan, output / dimension)
             figures[f"{dimension}_loss"] = kept(history["validations"], recipe.training.select)["loss"]
             Head(dimension, model.encoder, task.weight, task.share).save(output / WEIGHERS)
-            splits: tuple[Split, ...] = ("document", "example") if chosen.folds else ()
-            for split in splits:
-                folds = share_out(known, split, chosen.folds, recipe.training.seed)
+            for split in SPLITS if chosen.folds else ():
+                folds = share_out(keys[split], split, chosen.folds, recipe.training.seed)
                 found = cross_validate(known, targets, folds, plan, (split, output / "folds" / dimension))
                 figures |= {f"{dimension}_{split}_{name}": value for name, value in found.items()}
+            if chosen.trained_share:
+                place = output / "folds" / dimension / "paper"
+                found = validate_on_the_rest(known, targets, chosen.trained_share, plan, place)
+                figures |= {f"{dimension}_paper_{name}": value for name, value in found.items()}
     return figures
 
 

@@ -1,6 +1,5 @@
 """Train the linear layer of the word weights (MaskEval, section 3.3, equations 5 to 7)."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,10 @@ from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.maskeval.training.rows import RatedPair, SideStates
 from gistmeter.metrics.maskeval.training.scale import balanced_share, spread_like_uniform
+from gistmeter.metrics.maskeval.training.split import Split, draw_apart, share_out
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import History, train
 from gistmeter.training.recipe import Recipe
-
-Split = Literal["document", "example"]
 
 
 class Scale(Protocol):
@@ -192,42 +190,52 @@ def cross_validate(
         apart = set(fold)
         rest = [at for at in range(len(rows)) if at not in apart]
         known = [rows[at] for at in rest]
-        held = share_out(known, split, plan.parts, plan.recipe.training.seed + 1)[0]
+        held = share_out(keys_of(known, split), split, plan.parts, plan.recipe.training.seed + 1)[0]
         task, _ = fit(known, [targets[at] for at in rest], held, plan, folder / f"{split}-{number}")
         with torch.no_grad():
             known_scores, scores = task.predict(known), task.predict([rows[at] for at in fold])
         # Standardize per fold, because the scores of different folds have different scales.
         learned[list(fold)] = ((scores - known_scores.mean()) / known_scores.std().clamp(min=1e-9)).numpy()
-    found = {
-        "learned": pearson(learned, targets),
-        "uniform": pearson([row.uniform for row in rows], targets),
-    }
-    return {**found, "gain": found["learned"] - found["uniform"]}
+    return _compared(learned, rows, targets)
 
 
-def share_out(rows: Sequence[RatedPair], split: Split, parts: int, seed: int) -> list[list[int]]:
-    """Split rows into parts of nearly equal size by hashes, independent of the row order.
+def validate_on_the_rest(
+    rows: Sequence[RatedPair], targets: Sequence[float], share: float, plan: Plan, folder: Path
+) -> dict[str, float]:
+    """Train weights on a share of the examples, and test them on all others, as in the paper.
 
     Args:
-        rows: Rated pairs; at least as many as parts.
-        split: Unit that stays together: all rows of a `document`, or a single `example`.
-        parts: Number of parts.
-        seed: Seed of the split.
+        rows: Rated pairs.
+        targets: Human rating of each pair.
+        share: Share of the examples to train on; one part of them is held out for validation.
+        plan: Training settings.
+        folder: Folder of the checkpoint.
 
     Returns:
-        Row numbers of each part.
-
-    Raises:
-        DataError: If there are fewer documents or examples than parts.
+        Figures as in `cross_validate`, and the number of test `rows`.
     """
-    keys = [row.document if split == "document" else f"{row.document}\n{row.id}" for row in rows]
-    order = sorted(set(keys), key=lambda key: hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest())
-    if len(order) < parts:
-        raise DataError(
-            f"{len(order)} {split}s cannot be split into {parts} parts; provide more rows or use fewer parts"
-        )
-    part = {key: at % parts for at, key in enumerate(order)}
-    return [[at for at, key in enumerate(keys) if part[key] == number] for number in range(parts)]
+    seed = plan.recipe.training.seed
+    chosen, rest = draw_apart(keys_of(rows, "example"), share, seed)
+    known = [rows[at] for at in chosen]
+    held = share_out(keys_of(known, "example"), "example", plan.parts, seed + 1)[0]
+    task, _ = fit(known, [targets[at] for at in chosen], held, plan, folder)
+    unseen = [rows[at] for at in rest]
+    with torch.no_grad():
+        learned = task.predict(unseen).tolist()
+    return {**_compared(learned, unseen, [targets[at] for at in rest]), "rows": len(rest)}
+
+
+def _compared(
+    learned: Sequence[float] | NDArray[np.float64], rows: Sequence[RatedPair], targets: Sequence[float]
+) -> dict[str, float]:
+    """Return the correlation of learned and of uniform scores with the ratings, and the difference."""
+    ours, uniform = pearson(learned, targets), pearson([row.uniform for row in rows], targets)
+    return {"learned": ours, "uniform": uniform, "gain": ours - uniform}
+
+
+def keys_of(rows: Sequence[RatedPair], split: Split) -> list[str]:
+    """Return the names by which rows are split: of the document, or of the example."""
+    return [row.document if split == "document" else f"{row.document}\n{row.id}" for row in rows]
 
 
 def target_of(score: float, scale: Scale) -> float:
