@@ -20,7 +20,8 @@ from tests.laws.variants import FIXTURES, build
 FRENCH = "Nous n'avons toujours pas reçu les réponses que nous attendions depuis longtemps."
 ROW = {"candidate": FRENCH, "source": FRENCH, "references": [FRENCH], "language": "fr-CA"}
 UNFLAGGED = ("rouge", "check", "moverscore", "sms", "meteor")
-ENGLISH_ONLY = (*UNFLAGGED, "maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
+FLAGGED = ("maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore")
+ENGLISH_ONLY = (*FLAGGED, "rouge", "check", "moverscore", "sms", "meteor", "likelihood")
 
 
 @pytest.mark.parametrize("name", catalog.METRICS)
@@ -117,9 +118,14 @@ def test_baselines_score_the_languages_of_their_tokenizers() -> None:
 
 
 def test_a_preset_rejects_a_language_that_its_model_does_not_know() -> None:
-    for name in ("maskeval", "simplicity", "sumqe", "speed", "bertscore"):
+    for name in ("maskeval", "simplicity", "sumqe", "speed", "bertscore", "likelihood"):
         with pytest.raises(UsageError, match="the model of the preset mini is for en"):
             catalog.load(f"{name}:language=fr")
+
+
+def test_the_multilingual_preset_of_maskeval_is_for_any_language() -> None:
+    assert str(catalog.languages_by_preset("maskeval")["multilingual"]) == "any language"
+    assert str(catalog.languages_by_preset("maskeval")["mini"]) == "en"
 
 
 def test_languages_are_printed_for_people() -> None:

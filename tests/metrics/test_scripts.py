@@ -18,7 +18,7 @@ TEXTS = {
     "th": ("เรือมาถึงท่าเรือตอนเที่ยง ไม่มีใครรู้ว่าทำไม", "เรือมาถึงตอนเที่ยง"),
     "zh": ("船中午到达港口。没有人知道为什么。", "船中午到达。"),
 }
-MODELS = {"speed": "language=xx", "bertscore": "language=xx", "maskeval": "language=xx"}
+MODELS = dict.fromkeys(("speed", "bertscore", "maskeval", "likelihood"), "language=xx")
 OTHERS = {
     "rouge": "stemmer=false,tokenizer=words",
     "bleu": "tokenizer=char",

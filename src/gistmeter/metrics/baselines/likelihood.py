@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gistmeter.core.errors import ModelNotFound
 from gistmeter.core.example import Example, Need, Side
-from gistmeter.core.language import ANY, Languages
+from gistmeter.core.language import ENGLISH, Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Flag, Score, Span
@@ -72,11 +72,14 @@ class LikelihoodOptions:
             `both` their mean.
         prefix: Token that every decoded text begins with and that does not count, such as the language tag
             of a translation model: `<en>` for PRISM's.
+        language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
+            for a model of any language.
     """
 
     against: Literal["source", "references"] = "source"
     direction: Literal["forward", "backward", "both"] = "forward"
     prefix: str = ""
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +105,8 @@ class Likelihood:
 
     @property
     def languages(self) -> Languages:
-        """Any language: the model decides."""
-        return ANY
+        """The languages of the model, as the options name them."""
+        return languages_of(self.options.language)
 
     @property
     def signature(self) -> Signature:
@@ -184,6 +187,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
         ModelNotFound: If the preset has no model, or the model does not exist.
     """
     chosen = options_from(LikelihoodOptions, options)
+    if model is None:
+        check_spoken(chosen.language, ENGLISH, preset)
     name = model or preset_from("likelihood", PRESETS, preset)
     if name is None:
         raise ModelNotFound(

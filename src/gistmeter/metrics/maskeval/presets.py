@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gistmeter.core.errors import BadModel
-from gistmeter.core.language import ENGLISH, check_spoken
+from gistmeter.core.language import check_spoken, languages_of
 from gistmeter.core.options import Preset, options_from, preset_from
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
@@ -23,8 +23,10 @@ PRESETS = {
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
     "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
-    "multilingual": Preset("google/mt5-base@2eb15465c5dd7f72a8f7984306ad05ebc3dd1e1f"),
+    "multilingual": Preset("google/mt5-base@2eb15465c5dd7f72a8f7984306ad05ebc3dd1e1f", {"language": "xx"}),
 }
+LANGUAGES = {"multilingual": "xx"}
+"""Languages of the models, by preset; English if it is not listed."""
 WEIGHERS = "weigher"
 """Folder of learned weights inside a model's folder."""
 SHIPPED = {"gistmeter/fill": "gistmeter/weighers"}
@@ -50,7 +52,7 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     own = preset_from("maskeval", PRESETS, preset)
     chosen = options_from(MaskEvalOptions, {**own.options, **options})
     if model is None:
-        check_spoken(chosen.language, ENGLISH, preset)
+        check_spoken(chosen.language, languages_of(LANGUAGES.get(preset, "en")), preset)
     row_tokenizer_name(chosen.language)  # reject an unknown language before loading a model
     name = model or own.model
     from gistmeter.models.fill.load import load_filler
