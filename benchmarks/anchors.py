@@ -53,8 +53,8 @@ def write_rows(data: str, output: Path) -> None:
     names = sorted(documents)
     with output.open("w", encoding="utf-8") as file:
         for at, name in enumerate(names):
-            row, other = documents[name][0], documents[names[(at + OTHER) % len(names)]]
-            source, references = str(row.source), row.references
+            own, other = documents[name][0], documents[names[(at + OTHER) % len(names)]]
+            source, references = str(own.source), own.references
             lead = " ".join(source[start:end] for start, end in split_sentences(source)[:3])
             foreign = random.Random(at).choice(other).candidate
             texts = (("reference", references[0], references[1:]), ("lead-3", lead, references))

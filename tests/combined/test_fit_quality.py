@@ -48,7 +48,8 @@ def values(rows: list[Judged]) -> Array:
         (row.scores["a"].value - 5) / 2 - row.scores["b"].value - 0.5 * row.scores["c"].parts["x"]
         for row in rows
     ]
-    return np.nan_to_num(np.array(found, dtype=float)) + 3.0
+    array: Array = np.nan_to_num(np.array(found, dtype=float)) + 3.0
+    return array
 
 
 def problem(rows: list[Judged], *, penalty: float = 1.0) -> Problem:

@@ -117,6 +117,11 @@ def describe(name: str) -> Description:
     )
 
 
+def question_of(name: str) -> str | None:
+    """Return what a metric asks; None if it is of another package."""
+    return _metrics().get(name, {}).get("question")
+
+
 def anchors_of(signature: str) -> Anchors | None:
     """Return the anchors that were measured with a signature; None if there are none."""
     return next((each for each in _anchors() if each.signature == signature), None)
@@ -161,7 +166,7 @@ def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above
     built = found if isinstance(found, type) else found.__annotations__.get("return")
     if not dataclasses.is_dataclass(built):  # a metric of another package
         return ()
-    own = {field.name: field.type for field in dataclasses.fields(built)}  # type: ignore[arg-type]
+    own = {field.name: field.type for field in dataclasses.fields(built)}
     kind = own.get("options")
     if not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
         return ()

@@ -3,9 +3,9 @@
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
+from gistmeter.described.describe import question_of
 from gistmeter.serve import counters
 from gistmeter.serve.problems import Problem
-from gistmeter.serve.questions import QUESTIONS
 from gistmeter.serve.service import SOON, Service
 
 
@@ -33,7 +33,7 @@ async def metrics(request: Request) -> Response:
     found = [
         {
             "metric": label,
-            "question": QUESTIONS.get(label.partition(":")[0]),
+            "question": question_of(label.partition(":")[0]),
             "ready": label in service.metrics,
             "needs": list(service.metrics[label].needs) if label in service.metrics else None,
             "signature": service.signatures[label].text if label in service.metrics else None,

@@ -114,7 +114,8 @@ class Encoder:
             tuned = cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
             tuned.head = head
             return tuned
-        tokenizer, identity, kept = load_tokenizer(files), files.identity, {}
+        tokenizer, identity = load_tokenizer(files), files.identity
+        kept: dict[str, int] = {}
         if layers is not None:
             _check_layers(files, layers)
             identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
