@@ -29,9 +29,8 @@ def test_a_row_in_another_language_has_a_problem_or_a_value_of_a_metric_that_sco
 ) -> None:
     model = request.getfixturevalue(FIXTURES.get(name, ["tiny_bert"])[0])
     metric = build(name, model)
-    texts = {"source": FRENCH, "references": [FRENCH]}
-    (french,) = metric.score([gm.Example("1", FRENCH, language="fr", **texts)])
-    (unsaid,) = metric.score([gm.Example("1", FRENCH, **texts)])
+    (french,) = metric.score([gm.Example("1", FRENCH, FRENCH, [FRENCH], language="fr")])
+    (unsaid,) = metric.score([gm.Example("1", FRENCH, FRENCH, [FRENCH])])
     if name in ENGLISH_ONLY:
         assert french.problem == f"{PROBLEM}the row is in fr, and the metric scores only en"
         assert math.isnan(french.value)
@@ -95,9 +94,8 @@ def test_the_cache_tells_languages_apart_and_keeps_the_keys_of_rows_without_one(
     known = hashlib.sha256(json.dumps(["Oui.", "Oui.", []]).encode()).hexdigest()[:32]
     assert (content_key(plain), content_key(french) == known) == (known, False)
     kept = Kept(Rouge(RougeOptions()), ScoreCache(tmp_path))
-    texts = {"candidate": "Oui oui.", "references": ["Oui oui."]}
-    (first,) = kept.score([gm.Example("1", **texts)])
-    (second,) = kept.score([gm.Example("1", **texts, language="fr")])
+    (first,) = kept.score([gm.Example("1", "Oui oui.", references=["Oui oui."])])
+    (second,) = kept.score([gm.Example("1", "Oui oui.", references=["Oui oui."], language="fr")])
     assert (first.value, second.problem is None) == (1.0, False)
 
 

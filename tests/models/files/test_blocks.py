@@ -18,6 +18,7 @@ from gistmeter.metrics.speed.rescale import MEANS
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.blocks import restore
+from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import PROMPT_FILE
 from tests.tiny_models import SENTENCES, save_bert
 
@@ -88,7 +89,7 @@ def test_the_preset_scores_the_languages_of_the_package(
 ) -> None:
     folder = in_blocks(save_bert(tmp_path / "gistmeter_multilingual" / "model"))
     (folder.parent / "__init__.py").write_text("")
-    digest = {"model.safetensors": multilingual.sha256(folder / "model.safetensors")}
+    digest = {"model.safetensors": sha256(folder / "model.safetensors")}
     monkeypatch.setattr(multilingual, "SHA256", digest)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert multilingual.is_packaged() and "fr" in multilingual.spoken()
@@ -98,10 +99,10 @@ def test_the_preset_scores_the_languages_of_the_package(
     assert "language=de+en+es" in metric.signature.text and "-by-row+rules" in metric.signature.text
     with pytest.raises(UsageError, match="the model of the preset multilingual is for de, en"):
         catalog.load("speed:language=ja", preset="multilingual")
-    texts = {"candidate": "Il pleut.", "references": ["Il neige."], "language": "fr"}
-    (plain,) = metric.score([Example("1", **texts)])
+    row = Example("1", "Il pleut.", references=["Il neige."], language="fr")
+    (plain,) = metric.score([row])
     by_language = catalog.load("speed:baseline=language", preset="multilingual")
-    (scaled,) = by_language.score([Example("1", **texts)])
+    (scaled,) = by_language.score([row])
     assert scaled.value == pytest.approx((plain.value - MEANS["fr"]) / (1 - MEANS["fr"]))
     assert by_language.signature.text.endswith("|baseline=language-1|" + metric.signature.text.split("|")[-1])
     (folder / "model.safetensors").write_bytes(b"no")
