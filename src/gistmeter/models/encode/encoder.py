@@ -115,11 +115,11 @@ class Encoder:
             tuned.head = head
             return tuned
         tokenizer, identity = load_tokenizer(files), files.identity
-        kept: dict[str, int] = {}
+        config: dict[str, int] = {}
         if layers is not None:
             _check_layers(files, layers)
-            identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
-        model = load_bidirectional(files, tokenizer, **kept)
+            identity, config = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
+        model = load_bidirectional(files, tokenizer, **config)
         pooling, prompt = _pooling(files), prompt_of(files)
         encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
         encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
