@@ -4,7 +4,7 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 SOURCES := pyproject.toml constraints.txt
 MKDOCS ?= $(BIN)/mkdocs
 
-.PHONY: demo test axe nightly coverage test-lowest docs weights multilingual resolve clean
+.PHONY: demo test axe nightly coverage test-lowest docs papers weights multilingual resolve clean
 
 demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
@@ -42,6 +42,9 @@ docs: .venv/installed-docs  ## build the documentation into build/site; a broken
 	cp -r README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs $(PAGES)
 	for page in src/gistmeter/metrics/*/README.md src/gistmeter/bundle/*/README.md; do mkdir -p $(PAGES)/$$(dirname $$page); cp $$page $(PAGES)/$$page; done
 	$(MKDOCS) build --strict --quiet
+
+papers: .venv/installed  ## write docs/papers.md from docs/papers.toml
+	$(BIN)/python benchmarks/papers.py
 
 weights: .venv/installed  ## build dist/gistmeter_minilm-*.whl from the verified files of the installed encoder
 	$(BIN)/python packages/prepare_minilm.py

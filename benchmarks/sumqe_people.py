@@ -8,6 +8,9 @@ With `--predictions`, cross-validated predictions and baselines are correlated w
 baselines' parameters (k, the version of ROUGE) are selected on the other folds. With `--model`, one regressor
 is evaluated on data sets that it was not trained on, then on texts that are corrupted in one quality at a
 time: a table of five kinds of corruption by five qualities.
+
+Predictions can be those of `recipes/sumqe-duc.toml`: each year is then one fold, and the references of ROUGE
+are the human summaries in the folders of DATA that are named as the sets.
 """
 
 import argparse
@@ -28,6 +31,7 @@ from gistmeter.metrics.sumqe import QUALITIES, SumQE, build
 from gistmeter.metrics.sumqe.baselines import best_k, best_version, masked_log2, rouge_versions
 from gistmeter.metrics.sumqe.baselines.perplexity import worst_mean
 from gistmeter.metrics.sumqe.training.corrupt import DOSES
+from gistmeter.metrics.sumqe.training.duc import read_duc
 from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_row
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.run.runtime import Runtime
@@ -70,30 +74,52 @@ def print_people(arguments: argparse.Namespace) -> None:
     """Print the correlations of regressors and baselines on held-out documents."""
     lines = read_lines(arguments.predictions)
     others = read_lines(arguments.bigru) if arguments.bigru else []
+    tokens = masked_log2(load_filler(arguments.filler, Runtime()), arguments.apart)(
+        [line["candidate"] for line in lines]
+    )
+    rouge = rouge_of(lines, arguments.data)
     table = []
-    for name, file in FILES.items():
-        own = [line for line in lines if line["set"] == name]
-        references = references_of(arguments.data / "benchmarks" / f"{file}.jsonl.gz")
-        tokens = masked_log2(load_filler(arguments.filler, Runtime()), arguments.apart)(
-            [line["candidate"] for line in own]
-        )
-        rouge = [
-            rouge_versions(Example("", line["candidate"], references=references[line["doc_id"]]))
-            for line in own
-        ]
+    for name in dict.fromkeys(line["set"] for line in lines):
+        own = [at for at, line in enumerate(lines) if line["set"] == name]
         said = {line["candidate"]: line["said"] for line in others if line["set"] == name}
-        for quality in own[0]["people"]:
-            people = np.array([line["people"][quality] for line in own])
-            values: Values = {"sumqe": np.array([line["said"][quality] for line in own])}
-            if said:
-                values["BiGRU"] = np.array([said[line["candidate"]][quality] for line in own])
-            values["perplexity, k worst masked tokens"] = learned(own, people, tokens, best_k, worst_mean)
-            values["best ROUGE"] = learned(
-                own, people, rouge, best_version, lambda one, version: one[version]
+        for quality in dict.fromkeys(quality for at in own for quality in lines[at]["people"]):
+            # A set that is one fold (a year of DUC) takes its parameters from the other sets.
+            alone = len({lines[at]["fold"] for at in own}) == 1
+            rated = [at for at, line in enumerate(lines) if quality in line["people"]]
+            used = rated if alone else [at for at in rated if lines[at]["set"] == name]
+            values = columns(
+                [lines[at] for at in used], quality, [tokens[at] for at in used], [rouge[at] for at in used]
             )
-            values["length in words"] = np.array([float(len(line["candidate"].split())) for line in own])
-            table += figures(name, quality, values, people, own)
+            if said:
+                found = [said.get(lines[at]["candidate"], {}).get(quality, np.nan) for at in used]
+                values["BiGRU"] = np.array(found, dtype=float)
+            shown = [place for place, at in enumerate(used) if lines[at]["set"] == name]
+            rows = [lines[used[place]] for place in shown]
+            people = np.array([line["people"][quality] for line in rows])
+            kept = {metric: column[shown] for metric, column in values.items()}
+            table += figures(name, quality, kept, people, rows)
     print(tabulate(table, HEAD, "github", disable_numparse=True))
+
+
+def columns(lines: Sequence[Line], quality: str, tokens: Sequence[Any], rouge: Sequence[Any]) -> Values:
+    """Return the values of SUM-QE and of the baselines for each line."""
+    people = np.array([line["people"][quality] for line in lines])
+    values: Values = {"sumqe": np.array([line["said"][quality] for line in lines])}
+    values["perplexity, k worst masked tokens"] = learned(lines, people, tokens, best_k, worst_mean)
+    if all(rouge):
+        values["best ROUGE"] = learned(lines, people, rouge, best_version, lambda one, version: one[version])
+    values["length in words"] = np.array([float(len(line["candidate"].split())) for line in lines])
+    return values
+
+
+def rouge_of(lines: Sequence[Line], data: Path) -> list[dict[str, float]]:
+    """Return all versions of ROUGE of each line; an empty mapping without references."""
+    references = {name: references_of(name, data) for name in dict.fromkeys(line["set"] for line in lines)}
+    found = []
+    for line in lines:
+        texts = tuple(references[line["set"]].get(line["doc_id"], ()))
+        found.append(rouge_versions(Example("", line["candidate"], references=texts)) if texts else {})
+    return found
 
 
 def learned(
@@ -184,9 +210,14 @@ def read_lines(path: Path) -> list[Line]:
     return list(read_rows(path))
 
 
-def references_of(path: Path) -> Mapping[str, list[str]]:
-    """Return the references of each document."""
-    return {str(row["doc_id"]): row["references"] for row in read_rows(path) if row["references"]}
+def references_of(name: str, data: Path) -> Mapping[str, Sequence[str]]:
+    """Return the references of each document of a set; none if the data has no references of the set."""
+    if name in FILES:
+        path = data / "benchmarks" / f"{FILES[name]}.jsonl.gz"
+        return {str(row["doc_id"]): row["references"] for row in read_rows(path) if row["references"]}
+    if not (data / name).exists():
+        return {}
+    return {one.docset: one.references for one in read_duc(data / name)}
 
 
 if __name__ == "__main__":

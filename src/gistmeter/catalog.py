@@ -58,6 +58,7 @@ TASKS = {
     "cloze": "gistmeter.metrics.cloze.training.train:train_cloze",
     "simplicity": "gistmeter.metrics.simplicity.training.train:train_simplicity",
     "sumqe": "gistmeter.metrics.sumqe.training.train:train_regressor",
+    "sumqe-table1": "gistmeter.metrics.sumqe.training.table1:train_table1",
     "quality": "gistmeter.combined.training.quality:train_quality",
     "check": "gistmeter.combined.training.check:train_check",
 }

@@ -100,7 +100,8 @@ def load(  # noqa: PLR0913 - the words of the command line
     Args:
         spec: A name (`cloze`, `rouge`; `gistmeter score --help` lists them), or a name with options as on
             the command line: `speed:against=source,value=min`.
-        preset: `mini` needs no network; `paper` uses the paper's own model, from the Hugging Face Hub.
+        preset: `mini` needs no network; `paper` uses a public model of the paper's kind, from the Hugging
+            Face Hub. It is the paper's own trained model for `cloze` only; see docs/papers.md.
         model: A model that replaces the preset's: a folder, or a Hub id with an optional `@revision`.
         device: `auto` (default), `cpu`, `cuda`, `cuda:1`, …
         dtype: `fp32` (default), `bf16`, or `int8` (OpenVINO only).

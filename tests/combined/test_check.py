@@ -39,9 +39,9 @@ def test_features_of_a_sentence_come_from_its_own_spans() -> None:
         speed(0.9, -0.8),
     )
     assert found[0].features == pytest.approx((0.9, 0.7, 0.08, 0.01))
-    assert found[0].doubt == "went (confidence .20)"
+    assert found[0].doubt is not None and found[0].doubt.note == "went (confidence .20)"
     assert found[1].features[:2] == (-0.8, 0.3)
-    assert all(map(math.isnan, found[1].features[2:])) and found[1].doubt == ""
+    assert all(map(math.isnan, found[1].features[2:])) and found[1].doubt is None
 
 
 def test_without_entailment_its_feature_is_unknown() -> None:

@@ -9,6 +9,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +33,19 @@ class Boundaries:
 def main(folder: str) -> None:
     """Run the authors' code and write the golden file."""
     sys.path.insert(0, folder)
-    from metric import ClozEMetric
+    authors: Any = import_module("metric").ClozEMetric
     from transformers import PreTrainedTokenizerBase
 
-    PreTrainedTokenizerBase.encode_plus = PreTrainedTokenizerBase.__call__
-    ClozEMetric.__init__.__globals__["FactualFactorExtractor"] = _Extractor
+    base: Any = PreTrainedTokenizerBase
+    base.encode_plus = base.__call__
+    authors.__init__.__globals__["FactualFactorExtractor"] = _Extractor
     examples = read_examples()
     with tempfile.TemporaryDirectory() as model:
         save_model(Path(model))
-        metric = ClozEMetric(model, use_gpu=False)
+        metric = authors(model, use_gpu=False)
     seen = _record(metric)
-    metric.extractor.nlp.documents.update(" ".join(filter(None, e.source.split(" "))) for e in examples)
-    sources, candidates = [e.source for e in examples], [e.candidate for e in examples]
+    sources, candidates = [e.source or "" for e in examples], [e.candidate for e in examples]
+    metric.extractor.nlp.documents.update(" ".join(filter(None, text.split(" "))) for text in sources)
     results = metric.score(sources, candidates, eval_batch_size=1, use_tqdm=False)
     rows = [
         _row(e.id, result, seen[0][at]) for at, (e, result) in enumerate(zip(examples, results, strict=True))
@@ -62,9 +64,7 @@ class _Extractor:
     """Builds the authors' extractor around the pipeline of the test."""
 
     def __new__(cls, *_: object) -> Any:  # noqa: ANN401 - the authors' class
-        from extractor import FactualFactorExtractor
-
-        made = object.__new__(FactualFactorExtractor)
+        made = object.__new__(import_module("extractor").FactualFactorExtractor)
         made.nlp = Boundaries(cloze_pipeline())
         return made
 

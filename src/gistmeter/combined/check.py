@@ -84,14 +84,16 @@ class Check:
             return Score.undefined(example.id, problem, flags)
         sentences = read_sentences(row["similarity"], row["facts"], row.get(OPTIONAL))
         supported = [1 - self.risk.of(sentence.features) for sentence in sentences]
-        spans = tuple(map(_span, sentences, supported))
+        spans = tuple(_span(*each, example.candidate) for each in zip(sentences, supported, strict=True))
         parts = {"mean": fmean(supported), "min": min(supported), "sentences": float(len(supported))}
         return Score(example.id, math.prod(supported), parts, spans, flags)
 
 
-def _span(sentence: Sentence, supported: float) -> Span:
-    doubt = f"; in doubt: {sentence.doubt}" if sentence.doubt and supported < 0.5 else ""
-    return Span("candidate", sentence.start, sentence.end, supported, 1.0, sentence.evidence + doubt)
+def _span(sentence: Sentence, supported: float, text: str) -> Span:
+    note, doubt = sentence.evidence, sentence.doubt
+    if doubt is not None and supported < 0.5:
+        note += f"; in doubt: “{text[doubt.start : doubt.end]}”, filled in: {doubt.note}"
+    return Span("candidate", sentence.start, sentence.end, supported, 1.0, note)
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Check:

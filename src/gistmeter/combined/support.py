@@ -25,14 +25,14 @@ class Sentence:
         end: Offset after the last character.
         features: In the order of `FEATURES`; NaN if unknown, such as the facts of a sentence without any.
         evidence: The closest sentence of the source.
-        doubt: The fact with the lowest probability and the model's answer; empty if there is none.
+        doubt: The fact with the lowest probability, with the model's answer as note; None if there is none.
     """
 
     start: int
     end: int
     features: tuple[float, ...]
     evidence: str
-    doubt: str
+    doubt: Span | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def read_sentences(similarity: Score, facts: Score, entailment: Score | None = N
             _geometric([fact.value for fact in own]),
             math.nan if worst is None else worst.value,
         )
-        found.append(Sentence(span.start, span.end, features, best.note, worst.note if worst else ""))
+        found.append(Sentence(span.start, span.end, features, best.note, worst))
     return found
 
 

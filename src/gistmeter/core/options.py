@@ -9,6 +9,7 @@ from gistmeter.core.errors import UsageError
 from gistmeter.core.nearest import did_you_mean
 
 T = TypeVar("T")
+DEFAULT_PRESET = "mini"
 WORDS = ("preset", "model", "device", "dtype", "backend", "batch_tokens", "cache_mb", "runtime", "options")
 """Keywords of `gistmeter.load` and the command line that are not options of a metric."""
 
@@ -63,6 +64,29 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
     if name not in presets:
         raise UsageError(f"{metric} has no preset {name!r}; there are: {', '.join(presets)}")
     return presets[name]
+
+
+def encoder_from(
+    metric: str, presets: Mapping[str, tuple[str, int]], name: str, model: str | None
+) -> tuple[str, int | None]:
+    """Return the encoder and its layer that a preset and a model name select.
+
+    A model replaces the preset's encoder and keeps the preset's layer. The default preset `mini` has the
+    layer of its own small encoder, so with it a model keeps all its layers (None).
+
+    Raises:
+        UsageError: If the metric has no preset of that name.
+
+    >>> presets = {"mini": ("minilm", 3), "paper": ("roberta-large", 17)}
+    >>> encoder_from("bertscore", presets, "paper", None), encoder_from("bertscore", presets, "paper", "mine")
+    (('roberta-large', 17), ('mine', 17))
+    >>> encoder_from("bertscore", presets, "mini", "mine")
+    ('mine', None)
+    """
+    encoder, layer = preset_from(metric, presets, name)
+    if model is None:
+        return encoder, layer
+    return model, None if name == DEFAULT_PRESET else layer
 
 
 def options_given(options: object) -> dict[str, object]:

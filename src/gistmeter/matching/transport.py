@@ -30,13 +30,13 @@ def transport(
     >>> transport(np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([3.0, 1.0])).tolist()
     [[0.5, 0.25], [0.0, 0.25]]
     """
-    cost = np.asarray(cost, dtype=np.float64)
-    given, wanted = (_masses(mass, size) for mass, size in zip((supply, demand), cost.shape, strict=True))
-    if min(cost.shape) == 1:
+    costs: NDArray[np.float64] = np.asarray(cost, dtype=np.float64)
+    given, wanted = (_masses(mass, size) for mass, size in zip((supply, demand), costs.shape, strict=True))
+    if min(costs.shape) == 1:
         return np.outer(given, wanted)
-    allowed = _corner(given, wanted) | _cheapest(cost, 1) | _cheapest(cost, 0)
+    allowed = _corner(given, wanted) | _cheapest(costs, 1) | _cheapest(costs, 0)
     while True:
-        flow, reduced = _solve(cost, given, wanted, allowed)
+        flow, reduced = _solve(costs, given, wanted, allowed)
         profitable = (reduced < -TOLERANCE) & ~allowed
         if not profitable.any():
             return flow
@@ -45,7 +45,8 @@ def transport(
 
 def _masses(mass: FloatArray | None, size: int) -> NDArray[np.float64]:
     masses = np.ones(size) if mass is None else np.asarray(mass, dtype=np.float64)
-    return masses / masses.sum()
+    shares: NDArray[np.float64] = masses / masses.sum()
+    return shares
 
 
 def _corner(supply: NDArray[np.float64], demand: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -83,10 +84,10 @@ def _solve(
     cells = np.arange(len(rows))
     ones = np.ones(2 * len(rows))
     places = (np.concatenate([rows, len(supply) + columns]), np.concatenate([cells, cells]))
-    sums = csc_array((ones, places), shape=(len(supply) + len(demand), len(rows)))
+    sums: Any = csc_array((ones, places), shape=(len(supply) + len(demand), len(rows)))
     # The last column's sum follows from the others; stated again, rounding could contradict it.
     limits = np.concatenate([supply, demand])[:-1]
-    found = linprog(cost[allowed], A_eq=sums[:-1], b_eq=limits, bounds=(0, None), method="highs-ds")
+    found: Any = linprog(cost[allowed], A_eq=sums[:-1], b_eq=limits, bounds=(0, None), method="highs-ds")
     if found.status != 0:
         raise ArithmeticError(f"no optimal flow: {found.message}")
     flow = np.zeros(cost.shape)

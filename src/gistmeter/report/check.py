@@ -47,11 +47,11 @@ def _sentence(span: Span, text: str) -> list[str]:
     lines = textwrap.wrap(plain(text[span.start : span.end]), WIDTH - len(INDENT)) or [""]
     lines = [head + " " + lines[0], *(f"{INDENT} {line}" for line in lines[1:])]
     if span.value < UNSUPPORTED:
-        note = plain(span.note).removeprefix("source: ")
-        lines += textwrap.wrap(
-            f"closest in the source: {note}",
-            WIDTH,
-            initial_indent=INDENT + " ",
-            subsequent_indent=INDENT + " ",
-        )
+        note, _, doubt = plain(span.note).removeprefix("source: ").partition("; in doubt: ")
+        lines += _indented(f"closest in the source: {note}")
+        lines += _indented(f"in doubt: {doubt}") if doubt else []
     return lines
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{INDENT} ", subsequent_indent=f"{INDENT} ")

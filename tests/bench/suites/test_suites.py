@@ -15,6 +15,7 @@ from gistmeter.bench.suites.linguistic import QUALITIES
 from gistmeter.bench.suites.pos import _tags
 from gistmeter.bench.suites.registry import SUITES
 from gistmeter.bench.suites.render import document, markdown, to_json
+from gistmeter.bench.suites.simplification import _of_language
 from gistmeter.bench.suites.speed_cases import ENSEMBLES, cases_of_table
 from gistmeter.bench.suites.tables import Case, Line, Result, Table
 from gistmeter.catalog import parse_spec
@@ -168,6 +169,8 @@ def test_muss_is_pooled_over_languages_and_shown_for_each(tmp_path: Path) -> Non
     for language in ("en", "fr", "es"):
         lines = tables[f"MUSS, {language}"]
         assert {line.n for line in lines} == {20} and not any(line.paper for line in lines)
+    spoken = [row.example.language for row in _of_language(made, "fr")]
+    assert spoken == ["fr"] * 20, "a metric for English has no value for them"
     partly = bench(tmp_path, ["muss_en"], ["maskeval"])
     told = {table.title: table.lines for table in SUITES["simplification"].run(partly).tables}
     assert all("no file of muss_fr" in line.note for line in told[POOLED])

@@ -38,15 +38,15 @@ def save_model(folder: Path) -> None:
         vocab_size=len(tokenizer),
         pad_token_id=1,
         type_vocab_size=1,
-        initializer_range=0.6,
-        hidden_size=16,
+        initializer_range=1.5,
+        hidden_size=32,
         num_hidden_layers=1,
         num_attention_heads=2,
         intermediate_size=16,
         max_position_embeddings=WINDOW + 2,
     )
     model = RobertaForMaskedLM(config)
-    model.lm_head.bias.data[tokenizer(LIKELY, add_special_tokens=False)["input_ids"]] += 8.0
+    model.lm_head.bias.data[tokenizer(LIKELY, add_special_tokens=False)["input_ids"]] += 10.0
     model.save_pretrained(folder)
     tokenizer.model_max_length = WINDOW
     tokenizer.save_pretrained(folder)

@@ -43,4 +43,4 @@ def test_every_fill_confidence_and_score_equals_the_authors(scores: list[Score])
 def test_the_rows_show_something() -> None:
     values = [value for row in ROWS for *_, value in row["factors"]]
     assert 0.0 in values and len({round(value, 3) for value in values}) > 5
-    assert any(factor.lower() == answer.lower() for row in ROWS for factor, answer, *_ in row["factors"])
+    assert len({answer for row in ROWS for _, answer, *_ in row["factors"]}) > 100

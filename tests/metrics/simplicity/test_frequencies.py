@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from gistmeter import Example, load
@@ -21,6 +22,7 @@ from gistmeter.metrics.simplicity.units import count_units
 from gistmeter.metrics.simplicity.weights import FrequencyWeighter, damped, weighter_from
 from gistmeter.models.run.tokens import tokenize
 from gistmeter.text.frequencies import Frequencies, count_words, load_frequencies, save_frequencies
+from tests.tiny_models import as_roberta
 
 SIMPLE = Frequencies({"the": 50, "ferry": 5, "ferries": 1}, "sentences", 100, 1000)
 COMPLEX = Frequencies({"the": 60, "ferry": 15, "vessel": 9}, "sentences", 100, 1000)
@@ -78,7 +80,9 @@ def test_subwords_sum_the_counts_of_the_words_that_hold_them(tiny_bert: Path) ->
     counts = {"ferryrr": 3, "ferry": 5, "harbourr": 2}
     assert tokenizer.tokenize(" ".join(counts)) == ["ferry", "##r", "##r", "ferry", "harbour", "##r"]
     units = count_units(counts, "subword", tokenizer)
-    assert units == {("ferry", False): 8, ("r", True): 5, ("harbour", False): 2}, "twice in a word is once"
+    pieces = {("ferry", False): 8, ("r", True): 5, ("harbour", False): 2}
+    whole = {("ferryrr", False): 3, ("harbourr", False): 2}
+    assert units == pieces | whole, "twice in a word is once"
     assert count_units(counts, "word", tokenizer) == {(word, False): n for word, n in counts.items()}
 
 
@@ -90,6 +94,51 @@ def test_the_leading_space_of_a_tokenizer_is_no_difference(tiny_roberta: Path) -
     weights = weighter(tokenizer).weigh(text, tokens)
     assert weights[[0, -1]].tolist() == [0, 0], "special tokens weigh nothing"
     assert weights[-4:-1].tolist() == [0.01, 0.5, 0.5]
+
+
+def cased(words: str) -> PreTrainedTokenizerBase:
+    """Return a byte-level BPE tokenizer with one token for each of the words after a space, and all bytes."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    trainer = trainers.BpeTrainer(
+        vocab_size=1000, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), min_frequency=1
+    )
+    tokenizer.train_from_iterator([f" {words}"], trainer)
+    return as_roberta(tokenizer, "Ċ")
+
+
+def test_a_cased_token_has_the_count_of_its_word() -> None:
+    """Equation 4 on a cased tokenizer: " France" is one token, " france" is several."""
+    tokenizer = cased("France in September NASA")
+    counts = {"france": 30, "in": 40, "september": 20, "nasa": 10, "frank": 5}
+    table = Frequencies(counts, "sentences", 100, 1000)
+    found = weighter_from({"simple": table}, tokenizer, SimplicityOptions())
+    text = "a In France in September at NASA Xq"
+    [tokens] = tokenize(tokenizer, [text], None)
+    by_token: dict[str, float] = {}
+    for (start, end), weight in zip(tokens.offsets.tolist(), found.weigh(text, tokens), strict=True):
+        by_token[text[start:end].strip()] = float(weight)
+    assert {word: by_token[word] for word in ("France", "in", "September", "NASA")} == {
+        "France": 0.3,
+        "in": 0.4,
+        "September": 0.2,
+        "NASA": 0.1,
+    }
+    assert by_token["q"] == 0.01, "other tokens keep the floor"
+
+
+def test_the_tokenizer_decides_whether_an_accent_matters(tiny_bert: Path) -> None:
+    """BERT's uncased tokenizer reads "à" as "a", so both have one weight; byte-level BPE keeps them apart."""
+    table = {"simple": Frequencies({"a": 50, "à": 2}, "sentences", 100, 1000)}
+    for tokenizer, same in ((AutoTokenizer.from_pretrained(tiny_bert), True), (cased("a à"), False)):
+        found = weighter_from(table, tokenizer, SimplicityOptions())
+        text = "b a à"
+        [tokens] = tokenize(tokenizer, [text], None)
+        own = np.flatnonzero(~tokens.special)
+        weights = found.weigh(text, tokens)[own[-2:]]
+        assert (weights[0] == weights[1]) == same
+        assert (tokens.ids[own[-2]] == tokens.ids[own[-1]]) == same
+        assert weights[0] >= 0.5
 
 
 def test_a_word_lends_its_weight_to_its_pieces(tiny_bert: Path) -> None:

@@ -18,6 +18,7 @@ from gistmeter import Example, catalog, load
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.score import Flag, Score
 from gistmeter.metrics.simplicity import Simplicity, SimplicityOptions
+from gistmeter.metrics.simplicity.presets import PRESETS
 from gistmeter.metrics.simplicity.relative import relative
 from gistmeter.metrics.simplicity.weights import FrequencyWeighter
 from gistmeter.models.run.tokens import Tokens
@@ -211,6 +212,19 @@ def test_long_texts_are_cut_and_flagged(tiny_bert: Path, tables: str) -> None:
         Flag("truncated", "candidate", 64, 100),
         Flag("truncated", "reference", 64, 120, index=1),
     )
+
+
+def test_a_model_given_by_name_keeps_the_presets_layer(
+    tiny_bert: Path, tables: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The preset `paper` reads layer 17; `--preset paper --model FOLDER` reads the same layer of FOLDER."""
+    monkeypatch.setitem(PRESETS, "paper", ("roberta-large", 2))
+    kept = load("simplicity", preset="paper", model=str(tiny_bert), frequencies=tables)
+    assert "/layer2/" in kept.signature.text
+    last = load("simplicity", model=str(tiny_bert), frequencies=tables)
+    assert "/layer" not in last.signature.text, "without a preset: all layers"
+    other = load("simplicity", preset="paper", model=str(tiny_bert), frequencies=tables, layer=1)
+    assert "/layer1/" in other.signature.text, "the option wins"
 
 
 def test_the_encoder_stops_at_the_layer(tiny_bert: Path, tables: str) -> None:

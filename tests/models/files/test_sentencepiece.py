@@ -10,6 +10,7 @@ import pytest
 import torch
 from transformers import MT5Config, MT5ForConditionalGeneration
 
+from gistmeter.catalog import languages_by_preset
 from gistmeter.core.errors import MissingExtra
 from gistmeter.core.example import Example
 from gistmeter.metrics.maskeval import build
@@ -54,9 +55,9 @@ def save_mt5(folder: Path) -> Path:
 
 def test_an_mt5_as_the_hub_stores_it_scores_texts(tmp_path: Path) -> None:
     folder = save_mt5(tmp_path)
-    metric = build("multilingual", str(folder), RUNTIME, {"language": "fr", "score": "probability"})
+    metric = build("multilingual", str(folder), RUNTIME, {"score": "probability"})
     text = "L'eau tombe au port, et le maire achète ` 12 tableaux."
-    [score] = metric.score([Example("1", text, f"{text} {SENTENCES[0]}")])
+    [score] = metric.score([Example("1", text, f"{text} {SENTENCES[0]}", language="fr")])
     assert score.problem is None and 0 < score.value < 1
     words = [text[span.start : span.end] for span in score.spans if span.side == "candidate"]
     assert words[:4] == ["L'", "eau", "tombe", "au"] and "`" not in words
@@ -84,3 +85,5 @@ def test_the_extra_and_the_preset() -> None:
     extras = content["project"]["optional-dependencies"]
     assert {name.partition(">=")[0] for name in extras["multilingual"]} == set(load.SENTENCEPIECE)
     assert PRESETS["multilingual"].model.startswith("google/mt5-base@")
+    assert "fr" in languages_by_preset("maskeval")["multilingual"]
+    assert "fr" not in languages_by_preset("maskeval")["paper"]

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.models.files.adapters import base_of
 from gistmeter.models.files.load import find_model
 from gistmeter.models.fill.copy import CopyFiller
 from gistmeter.models.fill.copy_files import load_copy_infiller, new_copy_infiller, save_copy_infiller
@@ -146,8 +147,7 @@ def test_training_reaches_every_new_weight_and_no_other(tiny_bert: Path) -> None
 
 def test_saved_and_loaded_again(tiny_copy_infiller: Path, tmp_path: Path) -> None:
     infiller, _ = load_copy_infiller(find_model(str(tiny_copy_infiller)))
-    base = json.loads((tiny_copy_infiller / "config.json").read_text(encoding="utf-8"))["base"]
-    save_copy_infiller(infiller, base, tmp_path)
+    save_copy_infiller(infiller, base_of(find_model(str(tiny_copy_infiller))), tmp_path)
     again, _ = load_copy_infiller(find_model(str(tmp_path)))
     for ours, theirs in zip(infiller.parameters(), again.parameters(), strict=True):
         assert torch.equal(ours, theirs), "float16 twice is float16 once"

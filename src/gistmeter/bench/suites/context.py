@@ -81,7 +81,7 @@ class BenchmarkContext:
             NotRunError: If it does not exist or cannot be built.
         """
         if case.metric is None:
-            raise NotRunError(NO_SUCH_METRIC)
+            raise NotRunError(case.note or NO_SUCH_METRIC)
         key = (case.metric.format(dimension=dimension), case.model, spans)
         if key not in self._metrics:
             self._metrics[key] = self._built(*key)

@@ -1,4 +1,4 @@
-"""Linguistic quality: SUM-QE's table 1 and figure 3 on DUC, and substitute data sets."""
+"""Linguistic quality: SUM-QE's tables 1 and 2 and figure 3 on DUC, and substitute data sets."""
 
 import math
 from collections import defaultdict
@@ -47,7 +47,17 @@ TABLE1: dict[str, dict[str, tuple[float, float, float]]] = {
         "Q4": (0.739, 0.911, 0.867), "Q5": (0.586, 0.892, 0.843),
     },
 }  # fmt: skip
+# Mean and standard deviation of the systems' mean manual scores, in the order of YEARS.
+TABLE2: dict[str, tuple[tuple[float, float], ...]] = {
+    "Q1": ((3.77, 0.42), (3.58, 0.60), (3.54, 0.78)),
+    "Q2": ((4.41, 0.20), (4.23, 0.26), (3.71, 0.31)),
+    "Q3": ((2.99, 0.50), (3.11, 0.52), (3.20, 0.66)),
+    "Q4": ((3.15, 0.41), (3.60, 0.39), (3.30, 0.47)),
+    "Q5": ((2.18, 0.46), (2.39, 0.51), (2.42, 0.59)),
+}
 OURS = "BERT-FT-M-5"
+BY_RECIPE = "gistmeter train recipes/sumqe-table1.toml measures it"
+ROUGE_L = "ROUGE-L; recipes/sumqe-table1.toml chooses the best of 30 versions"
 STAND_INS: dict[str, dict[str, str]] = {
     "chaganty_lq": {"grammar": "grammaticality", "redundancy": "non_redundancy"},
     "summeval": {"fluency": "grammaticality", "coherence": "coherence"},
@@ -55,7 +65,7 @@ STAND_INS: dict[str, dict[str, str]] = {
     "newsroom": {"fluency": "grammaticality", "coherence": "coherence"},
 }
 """Substitute data sets: human dimension → closest quality."""
-UNIT = "standard deviations from the mean of the systems"
+UNIT, SCALE = "standard deviations from the mean of the systems", "mean score, 1 to 5"
 TRAINED = "The model card lists the training data; on rows that sumqe was trained on, this is not a test."
 FIGURE3 = {"Q2": "non_redundancy", "Q3": "referential_clarity"}
 
@@ -65,13 +75,13 @@ def run(context: BenchmarkContext) -> Result:
     tables, pictures = [], []
     for at, (task, title) in enumerate(YEARS.items()):
         table = _duc(context, at, task, title)
-        tables.append(table)
+        tables += [table, _ratings(context, at, task, title)]
         if task in context.rows:
-            pictures += _figures(context, context.rows[task], title, FIGURE3)
+            pictures += _figures(context, context.rows[task], title, FIGURE3, SCALE)
     for task, names in STAND_INS.items():
         tables.append(_stand_in(context, task, names))
         if task == "chaganty_lq" and task in context.rows:
-            pictures += _figures(context, context.rows[task], task, names)
+            pictures += _figures(context, context.rows[task], task, names, UNIT)
     shown = tuple(table for table in tables if table.lines)
     return Result(shown, tuple(pictures), tuple(_says(shown)))
 
@@ -94,8 +104,30 @@ def _duc(context: BenchmarkContext, at: int, task: str, title: str) -> Table:
 
 def _case(label: str, part: str | None, columns: dict[str, tuple[float, float, float]], at: int) -> Case:
     metrics = {OURS: "sumqe", "BEST-ROUGE": "rouge"}
+    notes = {OURS: "", "BEST-ROUGE": ROUGE_L}
     paper = {quality: values[at] for quality, values in columns.items() if isfinite(values[at])}
-    return Case(label, metrics.get(label), part or "value" if label == OURS else "value", paper)
+    part = part or "value" if label == OURS else "value"
+    return Case(label, metrics.get(label), part, paper, note=notes.get(label, BY_RECIPE))
+
+
+def _ratings(context: BenchmarkContext, at: int, task: str, title: str) -> Table:
+    """Compare the mean manual scores of the systems with table 2; omitted if only some metrics are run."""
+    title = f"{title}, mean manual scores (SUM-QE, table 2)"
+    rows = context.rows.get(task, ())
+    lines: list[Line] = []
+    for quality, published in TABLE2.items() if not context.only else ():
+        means = list(_by_system([row.scores.get(quality) for row in rows], rows).values())
+        ours = (fmean(means), pstdev(means)) if means else (None, None)
+        signature, level = ("manual scores", "system") if means else ("", "")
+        note = "" if means else f"not there: {context.absent.get(task, f'no file of {task} in the data')}"
+        lines += [
+            Line(
+                "people", f"{quality}: {name}", own, paper, level=level, n=len(means),
+                signature=signature, note=note,
+            )
+            for name, own, paper in zip(("mean", "standard deviation"), ours, published[at], strict=True)
+        ]  # fmt: skip
+    return Table(title, tuple(lines))
 
 
 def _stand_in(context: BenchmarkContext, task: str, names: dict[str, str]) -> Table:
@@ -119,9 +151,13 @@ def _stand_in(context: BenchmarkContext, task: str, names: dict[str, str]) -> Ta
 
 
 def _figures(
-    context: BenchmarkContext, rows: Sequence[Row], title: str, names: dict[str, str]
+    context: BenchmarkContext, rows: Sequence[Row], title: str, names: dict[str, str], unit: str
 ) -> list[Figure]:
-    """Plot each system's mean judgement and mean prediction, best system first (figure 3)."""
+    """Plot each system's mean judgement and mean prediction, best system first (figure 3).
+
+    Data sets with other scales than sumqe's are standardized.
+    """
+    shown = _standardized if unit == UNIT else dict[str, float]
     pictures = []
     for name, part in names.items():
         case = Case("SUM-QE", "sumqe", part)
@@ -131,27 +167,29 @@ def _figures(
             values = None
         if values is None:
             continue
-        human, ours = (
-            _by_system([row.scores.get(name) for row in rows], rows),
-            _by_system(values.tolist(), rows),
-        )
+        judged = [row.scores.get(name) for row in rows]
+        human, ours = (shown(_by_system(own, rows)) for own in (judged, values.tolist()))
         order = sorted(set(human) & set(ours), key=lambda system: -human[system])
         series = (
             Series("people", tuple(order), tuple(human[system] for system in order)),
             Series("sumqe", tuple(order), tuple(ours[system] for system in order)),
         )
         figure = f"{title}, {name}".lower().replace(", ", "-")
-        pictures.append(Figure(figure, f"{title}, {name}: systems' means", "system", UNIT, series))
+        pictures.append(Figure(figure, f"{title}, {name}: systems' means", "system", unit, series))
     return pictures
 
 
 def _by_system(values: Sequence[float | None], rows: Sequence[Row]) -> dict[str, float]:
-    """Return standardized system means, because data sets and metrics have different scales."""
+    """Return the mean of each system."""
     groups: dict[str, list[float]] = defaultdict(list)
     for value, row in zip(values, rows, strict=True):
         if value is not None and not math.isnan(value) and row.example.system:
             groups[row.example.system].append(value)
-    means = {system: fmean(own) for system, own in groups.items()}
+    return {system: fmean(own) for system, own in groups.items()}
+
+
+def _standardized(means: dict[str, float]) -> dict[str, float]:
+    """Return system means as standard deviations from their mean."""
     middle, spread = fmean(means.values()), pstdev(means.values()) or 1.0
     return {system: (mean - middle) / spread for system, mean in means.items()}
 

@@ -1,39 +1,25 @@
 """Simplification: the simplicity paper's tables 2 to 4, Simplicity-DA, and MaskEval's table 2 (MUSS)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
+from gistmeter.bench.suites.simplicity_paper import (
+    DIMENSIONS,
+    ORDER,
+    TABLE2,
+    TABLE3,
+    TABLE4,
+    Encoders,
+    cases,
+    encoders,
+    paper_lines,
+    scatters,
+)
 from gistmeter.bench.suites.suite import Suite
-from gistmeter.bench.suites.tables import Case, Data, Figure, Result, Series, Table, figures
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table, figures
 from gistmeter.core.row import Row
 
-ORDER = "meaning fluency simplicity"
-DIMENSIONS = ORDER.split()
-UNTUNED = "without the encoder fine-tuning of the paper's section 3.3"
-TABLE2 = (
-    Case("BLEU", "bleu", paper=figures(ORDER, 0.46, 0.24, 0.17)),
-    Case("SARI", "sari", paper=figures(ORDER, 0.23, 0.15, 0.22)),
-    Case("BERTScore", "bertscore", paper=figures(ORDER, 0.60, 0.38, 0.30)),
-    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.55, 0.53, 0.42), note=UNTUNED),
-)
-TABLE3 = (
-    Case("BLEU", "bleu", paper=figures(ORDER, 0.59, 0.42, 0.36)),
-    Case("SARI", "sari", paper=figures(ORDER, 0.12, 0.11, 0.25)),
-    Case("BERTScore", "bertscore", paper=figures(ORDER, 0.62, 0.44, 0.35)),
-    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.59, 0.53, 0.44), note=UNTUNED),
-)
-TABLE4 = (
-    Case("proposed", "simplicity:value=rel_f1", paper=figures(ORDER, 0.59, 0.53, 0.44), note=UNTUNED),
-    Case(
-        "− weighting",
-        "simplicity:value=rel_f1,weight=uniform",
-        paper=figures(ORDER, 0.73, 0.53, 0.38),
-        note=UNTUNED,
-    ),
-    Case("− input", "simplicity", paper=figures(ORDER, 0.71, 0.53, 0.53), note=UNTUNED),
-    Case("− fine-tuning", "simplicity:value=rel_f1", paper=figures(ORDER, 0.55, 0.50, 0.39)),
-)
 DA = (
     Case("BERTScore precision", "bertscore", "precision", figures(ORDER, 0.701, 0.654, 0.617)),
     Case("BERTScore F1", "bertscore", "f1", figures(ORDER, 0.762, 0.632, 0.573)),
@@ -63,34 +49,57 @@ RAW = "Judgements are means of raw ratings; the paper standardizes each rater's 
 TURK, DA_Z = "asset, TurkCorpus references", "simplicity_da, standardised"
 
 
+Compared = Callable[[BenchmarkContext, Sequence[Row], Sequence[Case]], tuple[Line, ...]]
+"""Returns the lines of a table: `paper_lines`, or `_plain`."""
+
+
 def run(context: BenchmarkContext) -> Result:
     """Compute all tables."""
-    parts = (
-        ("turk", "TurkCorpus references (simplicity paper, table 2)", (TURK,), TABLE2),
-        ("asset", "ASSET references (simplicity paper, table 3)", ("asset",), TABLE3),
-        ("ablations", "Ablations, ASSET references (simplicity paper, table 4)", ("asset",), TABLE4),
-        ("da", "Simplicity-DA (Alva-Manchego et al., 2021)", (DA_Z, "simplicity_da"), DA),
-    )
-    measured = {name: _table(context, title, keys, cases) for name, title, keys, cases in parts}
+    known = encoders(context.models[0] if context.models else None)
+    title = "references (simplicity paper, table"
+    measured = {
+        "turk": _table(context, f"TurkCorpus {title} 2)", (TURK,), cases(TABLE2, known), paper_lines),
+        "asset": _table(context, f"ASSET {title} 3)", ("asset",), cases(TABLE3, known), paper_lines),
+        "ablations": _table(
+            context, f"Ablations, ASSET {title} 4)", ("asset",), cases(TABLE4, known), paper_lines
+        ),
+        "da": _table(
+            context, "Simplicity-DA (Alva-Manchego et al., 2021)", (DA_Z, "simplicity_da"), DA, _plain
+        ),
+    }
     tables = list(measured.values())
     tables.append(_muss(context, "MUSS, all three languages (MaskEval, table 2)", LANGUAGES, MUSS))
     alone = [replace(case, paper={}) for case in MUSS if case.metric]
     tables += [_muss(context, f"MUSS, {language}", (language,), alone) for language in LANGUAGES]
     tables = [table for table in tables if table.lines]
-    pictures = tuple(_figure(*item) for item in measured.items() if item[1].lines)
-    return Result(tuple(tables), pictures, tuple(_says(tables)))
+    pictures = [_figure(name, table) for name, table in measured.items() if table.lines]
+    pictures += _scatters(context, known)
+    return Result(tuple(tables), tuple(pictures), tuple(_says(tables)))
 
 
-def _table(context: BenchmarkContext, title: str, keys: Sequence[str], cases: Sequence[Case]) -> Table:
+def _table(
+    context: BenchmarkContext, title: str, keys: Sequence[str], wanted: Sequence[Case], compared: Compared
+) -> Table:
     """Compute a table on the first available data, with standardized judgements if there are any."""
     there = [key for key in keys if key in context.rows]
     try:
         rows = context.take((there or keys)[0])
     except NotRunError as reason:
-        return Table(title, absent(cases, DIMENSIONS, f"not there: {reason}"))
+        return Table(title, absent(wanted, DIMENSIONS, f"not there: {reason}"))
     standard = _standardised(rows)
     raw = standard is None and there[0] != DA_Z
-    return Table(title, compare(context, standard or rows, cases, DIMENSIONS), (RAW,) if raw else ())
+    return Table(title, compared(context, standard or rows, wanted), (RAW,) if raw else ())
+
+
+def _plain(context: BenchmarkContext, rows: Sequence[Row], wanted: Sequence[Case]) -> tuple[Line, ...]:
+    return compare(context, rows, wanted, DIMENSIONS)
+
+
+def _scatters(context: BenchmarkContext, known: Encoders) -> list[Figure]:
+    """Draw figures 2 and 3 on the ASSET ratings, if they are there and a metric of the figure was run."""
+    rows = context.rows.get("asset", ())
+    drawn = scatters(context, _standardised(rows) or rows, known) if rows else ()
+    return [figure for figure in drawn if figure.series]
 
 
 def _standardised(rows: Sequence[Row]) -> list[Row] | None:
@@ -122,9 +131,12 @@ def _spoken(case: Case, languages: Sequence[str]) -> Case:
 
 
 def _of_language(context: BenchmarkContext, language: str) -> list[Row]:
-    """Return the rows of a language; the names of their documents differ from those of other languages."""
+    """Return the rows of a language, with its code, and names of documents that no other language has."""
     rows = context.take(f"muss_{language}")
-    return [Row(replace(row.example, doc_id=f"{language} {row.example.doc_id}"), row.scores) for row in rows]
+    return [
+        Row(replace(row.example, language=language, doc_id=f"{language} {row.example.doc_id}"), row.scores)
+        for row in rows
+    ]
 
 
 def _figure(name: str, table: Table) -> Figure:

@@ -130,11 +130,11 @@ class Case:
 
     Args:
         label: The paper's name of the metric or setting.
-        metric: Our metric specification, in which `{dimension}` is replaced; None if not implemented.
+        metric: Our metric specification, in which `{dimension}` is replaced; None if suites cannot run it.
         part: "value", or the name of a component.
         paper: Dimension → published result.
         model: Model to use instead of the command line's.
-        note: Differences from the paper.
+        note: Differences from the paper; without a metric, the reason.
     """
 
     label: str

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gistmeter.core.example import Example, Need, Side
 from gistmeter.core.language import Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import options_from, options_text, preset_from
+from gistmeter.core.options import encoder_from, options_from, options_text
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
@@ -42,8 +42,8 @@ class BertScoreOptions:
     Args:
         against: Text that the candidate's tokens are matched with. `source` requires no references.
         value: Component reported as the value.
-        layer: Encoder layer, counted from 1. The default is the preset's layer, or the last layer of a
-            model given by name.
+        layer: Encoder layer, counted from 1. The default is the preset's layer; with a model and without a
+            preset, the model's last layer.
         language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
             for a model of any language.
     """
@@ -158,7 +158,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `multilingual` (multilingual-e5-small), or `paper`
             (roberta-large).
-        model: Encoder that replaces the preset's.
+        model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `BertScoreOptions`.
     """
@@ -166,7 +166,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     chosen = options_from(BertScoreOptions, {"language": spoken, **options})
     if model is None:
         check_spoken(chosen.language, languages_of(spoken), preset)
-    name, layer = (model, None) if model else preset_from("bertscore", PRESETS, preset)
+    name, layer = encoder_from("bertscore", PRESETS, preset, model)
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 
 

@@ -12,9 +12,11 @@ from gistmeter.core.example import Example, Need, Side
 from gistmeter.core.language import ENGLISH, Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
-from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.metrics.baselines.common import truncation
 from gistmeter.metrics.baselines.word_spans import word_spans
+from gistmeter.text.language import CHECKED, language_flags
 
 if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
@@ -111,7 +113,10 @@ class Likelihood:
     @property
     def signature(self) -> Signature:
         """Model and options: everything that determines the score."""
-        return Signature.of("likelihood", version=1, model=self.model.identity, **options_text(self.options))
+        options = options_text(self.options)
+        if options["language"] == CHECKED:
+            del options["language"]
+        return Signature.of("likelihood", version=1, model=self.model.identity, **options)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by how probable it makes the other text, or the other text makes it."""
@@ -153,10 +158,12 @@ class Likelihood:
         side: Side = "source" if self.options.against == "source" else "reference"
         sides: list[Side] = ["candidate", *[side] * (len(row) - 1)]
         flags = tuple(
-            Flag("truncated", name, text.kept, text.total, max(0, at - 1))
+            flag
             for at, (name, text) in enumerate(zip(sides, row, strict=True))
-            if text.kept < text.total
+            for flag in truncation(name, max(0, at - 1), text.kept, text.total)
         )
+        read = [text for text in example.texts() if text[0] in sides]
+        flags += language_flags(read, self.options.language)
         empty = next((name for name, text in zip(sides, row, strict=True) if not text.kept), None)
         if empty:
             return Score.undefined(example.id, f"the model's tokenizer finds no token in the {empty}", flags)

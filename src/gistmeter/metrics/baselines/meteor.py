@@ -147,7 +147,7 @@ def _wordnet(name: str) -> Any:  # noqa: ANN401 - NLTK has no types
         return NoSynonyms()
     import nltk.corpus
 
-    found = getattr(nltk.corpus, name, None)
+    found: Any = getattr(nltk.corpus, name, None)
     if not hasattr(found, "synsets"):
         raise UsageError(f"synonyms={name}: NLTK has no WordNet of this name; use wordnet")
     try:

@@ -11,7 +11,7 @@ from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import options_from, options_text, preset_from
+from gistmeter.core.options import encoder_from, options_from, options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word, truncation
@@ -144,5 +144,5 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         options: See `MoverScoreOptions`.
     """
     chosen = options_from(MoverScoreOptions, options)
-    name, layer = (model, None) if model else preset_from("moverscore", PRESETS, preset)
+    name, layer = encoder_from("moverscore", PRESETS, preset, model)
     return MoverScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)

@@ -69,7 +69,7 @@ class Simplicity:
         options["frequencies"] = self.tables
         # The component `simplicity` is a mean over words, so the word tokenizer always matters.
         options["words"] = tokenizer_name(language)
-        return Signature.of("simplicity", version=1, model=self.encoder.identity, **options)
+        return Signature.of("simplicity", version=2, model=self.encoder.identity, **options)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by its weighted similarity to the references."""

@@ -31,8 +31,8 @@ class SimplicityOptions:
         damp: Whether to reduce the weights of very frequent words such as `the`. For `weight=frequency`; see
             `weights.damped`.
         clip: Whether to replace a negative RelBERTScore by 0.
-        layer: Encoder layer, counted from 1. The default is the preset's layer, or the last layer of a model
-            given by name.
+        layer: Encoder layer, counted from 1. The default is the preset's layer; with a model and without a
+            preset, the model's last layer.
         frequencies: Frequency tables: `gistmeter/frequencies`, which ships, or a folder made by
             `gistmeter train recipes/frequencies.toml`.
         language: Language of the words that are looked up (`unit=word`) and shown in spans.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.language import ENGLISH, check_spoken
-from gistmeter.core.options import options_from, preset_from
+from gistmeter.core.options import encoder_from, options_from
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.weights import TABLES, weighter_from
@@ -31,8 +31,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `tuned` (MiniLM fine-tuned to identify simplified
-            sentences), or `paper` (roberta-large from the Hub).
-        model: Encoder that replaces the preset's.
+            sentences), or `paper` (roberta-large from the Hub, which the paper fine-tunes).
+        model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `SimplicityOptions`.
 
@@ -41,7 +41,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         UsageError: If `value=p_simple` and the model was not trained for it.
     """
     chosen = options_from(SimplicityOptions, options)
-    name, layer = (model, None) if model else preset_from("simplicity", PRESETS, preset)
+    name, layer = encoder_from("simplicity", PRESETS, preset, model)
     if model is None:
         check_spoken(chosen.language, ENGLISH, preset)
     tables, identity = load_tables(chosen.frequencies, TABLES[chosen.weight])

@@ -11,36 +11,41 @@ from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.words import word_spans
 
 Key = tuple[str, bool]
-"""Lower-cased text, and whether it continues a word: `("ing", True)` is BERT's `##ing`."""
+"""Normal form, and whether it continues a word: `("ing", True)` is BERT's `##ing`."""
 Offsets = NDArray[np.int64]
 CHUNK = 500  # words per tokenized text
+SPACE = "▁"  # the normalizers of some tokenizers write it for a space
 
 
-def keys(text: str, offsets: Offsets, unit: Unit, language: str) -> list[Key]:
-    """Return the lookup key of each token.
+def normal_form(piece: str, tokenizer: Tokenizer | None) -> str:
+    """Return the normal form of a token's text: normalized as by the tokenizer, and lower-cased.
+
+    Tokens with the same ID have the same normal form. A tokenizer that removes accents, as BERT's uncased one
+    does, reads "à" as "a"; others keep the accent.
 
     Args:
-        text: Tokenized text.
-        offsets: First character and one past the last of each token, shape (tokens, 2).
-        unit: `subword` or `word`.
-        language: Language of the word tokenizer; see `word_spans`.
+        piece: Text of the token, with any leading space.
+        tokenizer: Tokenizer of the model; None only lower-cases.
     """
-    return subword_keys(text, offsets) if unit == "subword" else word_keys(text, offsets, language)
+    normalizer = tokenizer.backend_tokenizer.normalizer if tokenizer is not None else None
+    found = normalizer.normalize_str(piece).replace(SPACE, " ") if normalizer is not None else piece
+    return (found.strip() or piece.strip()).lower()
 
 
-def subword_keys(text: str, offsets: Offsets) -> list[Key]:
-    """Return the text of each token, independent of the tokenizer's treatment of leading spaces.
+def subword_keys(text: str, offsets: Offsets, tokenizer: Tokenizer | None = None) -> list[Key]:
+    """Return the normal form of each token, independent of the tokenizer's treatment of leading spaces.
 
     >>> subword_keys("Walking.", np.array([[0, 4], [4, 7], [7, 8]]))
     [('walk', False), ('ing', True), ('.', False)]
     """
+    places = offsets.tolist()
+    forms = {piece: normal_form(piece, tokenizer) for piece in {text[start:end] for start, end in places}}
     found = []
-    for start, end in offsets.tolist():
+    for start, end in places:
         piece = text[start:end]
-        letters = piece.strip()
         first = end - len(piece.lstrip())
         inside = 0 < first < end and text[first - 1].isalnum() and text[first].isalnum()
-        found.append((letters.lower(), inside))
+        found.append((forms[piece], inside))
     return found
 
 
@@ -59,7 +64,9 @@ def word_keys(text: str, offsets: Offsets, language: str) -> list[Key]:
 def count_units(counts: Mapping[str, int], unit: Unit, tokenizer: Tokenizer) -> dict[Key, int]:
     """Convert counts of words into counts of lookup keys.
 
-    The count of a sub-word is the sum of the counts of the words that contain it.
+    The count of a sub-word is the sum of the counts of the words that contain it. The words are lower-cased,
+    and a cased tokenizer may keep " France" whole but split " france": a whole word that is not a sub-word of
+    lower-cased text has the word's own count.
 
     Args:
         counts: Counts by lower-cased word.
@@ -78,6 +85,7 @@ def count_units(counts: Mapping[str, int], unit: Unit, tokenizer: Tokenizer) -> 
         ends = np.cumsum([1 + len(word) for word in chunk])
         owners = np.searchsorted(ends, own[:, 1] - 1, side="right").tolist()
         # A word that contains a sub-word twice counts once.
-        for key, owner in dict.fromkeys(zip(subword_keys(text, own), owners, strict=True)):
+        for key, owner in dict.fromkeys(zip(subword_keys(text, own, tokenizer), owners, strict=True)):
             summed[key] = summed.get(key, 0) + counts[chunk[owner]]
-    return summed
+    whole = {(normal_form(word, tokenizer), False): count for word, count in counts.items()}
+    return whole | summed

@@ -1,14 +1,14 @@
 """Token weights from frequency tables: equation 4, and alternatives."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.metrics.simplicity.options import SimplicityOptions, Unit, Weight
-from gistmeter.metrics.simplicity.units import Key, count_units, keys
+from gistmeter.metrics.simplicity.units import Key, Offsets, count_units, subword_keys, word_keys
 from gistmeter.models.run.tokens import Tokens
 from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.frequencies import Frequencies
@@ -29,12 +29,15 @@ class FrequencyWeighter:
         unseen: Positive weight of other keys.
         unit: Unit of the lookup: sub-word or word.
         language: Language of the word tokenizer, for `unit="word"`.
+        tokenizer: Tokenizer of the model, whose normal forms are the keys for `unit="subword"`; None if the
+            keys are only lower-cased.
     """
 
     weights: Mapping[Key, float]
     unseen: float
     unit: Unit = "subword"
     language: str = "en"
+    tokenizer: Tokenizer | None = field(default=None, repr=False, compare=False)
 
     def weigh(self, text: str, tokens: Tokens) -> FloatArray:
         """Return the weight of each token, shape (tokens,); special tokens have weight 0."""
@@ -42,9 +45,14 @@ class FrequencyWeighter:
         weights = np.zeros(len(own))
         weights[own] = self.unseen
         if own.any() and self.weights:
-            found = keys(text, tokens.offsets[own], self.unit, self.language)
+            found = self._keys(text, tokens.offsets[own])
             weights[own] = [self.weights.get(key, self.unseen) for key in found]
         return weights
+
+    def _keys(self, text: str, offsets: Offsets) -> list[Key]:
+        if self.unit == "word":
+            return word_keys(text, offsets, self.language)
+        return subword_keys(text, offsets, self.tokenizer)
 
 
 def weighter_from(
@@ -63,7 +71,7 @@ def weighter_from(
     weights, unseen = weights_of(list(tables.values()), counts, options.weight)
     if options.damp:
         weights, unseen = {key: damped(weight) for key, weight in weights.items()}, damped(unseen)
-    return FrequencyWeighter(weights, unseen, options.unit, options.language)
+    return FrequencyWeighter(weights, unseen, options.unit, options.language, tokenizer)
 
 
 def weights_of(

@@ -1,6 +1,7 @@
 """Encoders with fine-tuned upper layers and a head that classifies texts into two classes."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,20 @@ def is_tuned(files: ModelFiles) -> bool:
     return is_kind(files, KIND)
 
 
+def base_of(name: str) -> tuple[str, int] | None:
+    """Return the encoder that a tuned encoder was trained from and its layer, or None for other models.
+
+    Raises:
+        ModelNotFound: If the model does not exist.
+        BadModel: If a file is damaged.
+    """
+    files = find_model(name)
+    if not is_tuned(files):
+        return None
+    facts = read_tuned(files, KIND)
+    return str(facts["base"]), _layers(files, facts)[0]
+
+
 def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, TextHead | None]:
     """Load a tuned encoder.
 
@@ -122,12 +137,7 @@ def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, Te
         UsageError: If the model has fewer layers.
     """
     facts = read_tuned(files, KIND)
-    try:
-        layer, learned = int(facts["layer"]), int(facts["layers"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadModel(
-            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
-        ) from error
+    layer, learned = _layers(files, facts)
     kept = layer if layers is None else layers
     if not 1 <= kept <= layer:
         raise UsageError(f"layer={layers}: choose a layer from 1 to {layer}")
@@ -138,3 +148,13 @@ def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, Te
     restore_tuned(tuned, files)
     tuned.cut(kept)
     return tuned.encoder, tokenizer, kept, tuned.text_head() if kept == layer else None
+
+
+def _layers(files: ModelFiles, facts: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the layer that the head reads, and the number of trained layers."""
+    try:
+        return int(facts["layer"]), int(facts["layers"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadModel(
+            f"{files.folder / 'config.json'} is not valid ({error}); save the model again"
+        ) from error
