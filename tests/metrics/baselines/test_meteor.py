@@ -8,6 +8,8 @@ from typing import Any
 
 import nltk.corpus
 import pytest
+from nltk.corpus.reader import WordNetCorpusReader
+from nltk.corpus.util import LazyCorpusLoader
 
 from gistmeter import catalog
 from gistmeter.core.errors import MissingExtra, ModelNotFound, UsageError
@@ -50,10 +52,8 @@ def test_synonyms_match_with_a_wordnet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_data_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing() -> None:
-        raise LookupError("no such file")
-
-    monkeypatch.setattr(nltk.corpus, "wordnet", SimpleNamespace(ensure_loaded=missing, synsets=None))
+    absent = LazyCorpusLoader("absent_wordnet", WordNetCorpusReader, None)
+    monkeypatch.setattr(nltk.corpus, "wordnet", absent)
     with pytest.raises(ModelNotFound, match=r"run: python -m nltk\.downloader wordnet, or omit"):
         catalog.build("meteor", options={"synonyms": "wordnet"})
     with pytest.raises(UsageError, match="NLTK has no WordNet of this name"):

@@ -148,12 +148,12 @@ def _wordnet(name: str) -> Any:  # noqa: ANN401 - NLTK has no types
     import nltk.corpus
 
     found: Any = getattr(nltk.corpus, name, None)
-    if not hasattr(found, "synsets"):
-        raise UsageError(f"synonyms={name}: NLTK has no WordNet of this name; use wordnet")
-    try:
-        found.ensure_loaded()
+    try:  # NLTK loads a corpus when any of its attributes is read
+        known = hasattr(found, "synsets") and found.ensure_loaded() is None
     except LookupError as error:
         raise ModelNotFound(
             f"NLTK has no data of {name}; run: python -m nltk.downloader {name}, or omit synonyms={name}"
         ) from error
+    if not known:
+        raise UsageError(f"synonyms={name}: NLTK has no WordNet of this name; use wordnet")
     return found
