@@ -101,7 +101,9 @@ def test_a_tuned_model_on_the_command_line_is_compared_with_its_own_base(
 
     tuned = TunedEncoder(BertModel.from_pretrained(tiny_bert), layer=2, layers=1)
     save_tuned(tuned, str(tiny_bert), tmp_path / "mine", kind=KIND, facts={"layer": 2, "layers": 1})
-    assert encoders(str(tmp_path / "mine")) == Encoders(str(tmp_path / "mine"), str(tiny_bert), 2)
+    found = encoders(str(tmp_path / "mine"))
+    assert (found.tuned, found.layer) == (str(tmp_path / "mine"), 2)
+    assert found.base is not None and Path(found.base).samefile(tiny_bert)
     assert encoders(str(tiny_bert)) == Encoders(), "not fine-tuned"
     assert encoders(None) == Encoders("gistmeter/simple", "minilm", 4)
     assert encoders(str(tmp_path / "nothing")) == Encoders()
