@@ -80,7 +80,9 @@ def test_the_command_ends_with_0_and_one_note(tmp_path: Path, capsys: pytest.Cap
     assert main(["score", "rouge", "chrf", "-i", str(rows), "-o", str(output), "--language", "fr"]) == 0
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["metric"], row["value"] is None) for row in found] == [("rouge", True), ("chrf", False)] * 3
-    assert "gistmeter: rouge: 3 rows have no value, for it scores en\n" in capsys.readouterr().err
+    assert (
+        "gistmeter: rouge scores en; rows in other languages, without a value: 3\n" in capsys.readouterr().err
+    )
 
 
 def test_the_command_rejects_a_name_of_a_language(capsys: pytest.CaptureFixture[str]) -> None:
