@@ -99,7 +99,7 @@ def test_one_pair_from_files_and_from_text_is_one_number(
             2,
             "only maskeval and sumqe take a dimension",
         ),
-        (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, paper"),
+        (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, multilingual, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
         (["score", "rouge", "--candidate", "nowhere.txt"], 3, "nowhere.txt"),
         (["score", "rouge", "-i", "ROWS", "-o", "no/such/folder/out.jsonl"], 3, "no/such/folder"),

@@ -29,9 +29,8 @@ def test_a_row_in_another_language_has_a_problem_or_a_value_of_a_metric_that_sco
 ) -> None:
     model = request.getfixturevalue(FIXTURES.get(name, ["tiny_bert"])[0])
     metric = build(name, model)
-    texts = {"source": FRENCH, "references": [FRENCH]}
-    (french,) = metric.score([gm.Example("1", FRENCH, language="fr", **texts)])
-    (unsaid,) = metric.score([gm.Example("1", FRENCH, **texts)])
+    (french,) = metric.score([gm.Example("1", FRENCH, FRENCH, [FRENCH], language="fr")])
+    (unsaid,) = metric.score([gm.Example("1", FRENCH, FRENCH, [FRENCH])])
     if name in ENGLISH_ONLY:
         assert french.problem == f"{PROBLEM}the row is in fr, and the metric scores only en"
         assert math.isnan(french.value)
@@ -81,7 +80,9 @@ def test_the_command_ends_with_0_and_one_note(tmp_path: Path, capsys: pytest.Cap
     assert main(["score", "rouge", "chrf", "-i", str(rows), "-o", str(output), "--language", "fr"]) == 0
     found = [json.loads(line) for line in output.read_text().splitlines()]
     assert [(row["metric"], row["value"] is None) for row in found] == [("rouge", True), ("chrf", False)] * 3
-    assert "gistmeter: rouge: 3 rows have no value, for it scores en\n" in capsys.readouterr().err
+    assert (
+        "gistmeter: rouge scores en; rows in other languages, without a value: 3\n" in capsys.readouterr().err
+    )
 
 
 def test_the_command_rejects_a_name_of_a_language(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,9 +96,8 @@ def test_the_cache_tells_languages_apart_and_keeps_the_keys_of_rows_without_one(
     known = hashlib.sha256(json.dumps(["Oui.", "Oui.", []]).encode()).hexdigest()[:32]
     assert (content_key(plain), content_key(french) == known) == (known, False)
     kept = Kept(Rouge(RougeOptions()), ScoreCache(tmp_path))
-    texts = {"candidate": "Oui oui.", "references": ["Oui oui."]}
-    (first,) = kept.score([gm.Example("1", **texts)])
-    (second,) = kept.score([gm.Example("1", **texts, language="fr")])
+    (first,) = kept.score([gm.Example("1", "Oui oui.", references=["Oui oui."])])
+    (second,) = kept.score([gm.Example("1", "Oui oui.", references=["Oui oui."], language="fr")])
     assert (first.value, second.problem is None) == (1.0, False)
 
 
@@ -117,9 +117,14 @@ def test_baselines_score_the_languages_of_their_tokenizers() -> None:
 
 
 def test_a_preset_rejects_a_language_that_its_model_does_not_know() -> None:
-    for name in ("maskeval", "simplicity", "sumqe", "speed", "bertscore"):
+    for name in ("maskeval", "simplicity", "sumqe", "speed", "bertscore", "likelihood"):
         with pytest.raises(UsageError, match="the model of the preset mini is for en"):
             catalog.load(f"{name}:language=fr")
+
+
+def test_the_multilingual_preset_of_maskeval_is_for_any_language() -> None:
+    assert str(catalog.languages_by_preset("maskeval")["multilingual"]) == "any language"
+    assert str(catalog.languages_by_preset("maskeval")["mini"]) == "en"
 
 
 def test_languages_are_printed_for_people() -> None:

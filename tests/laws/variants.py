@@ -100,7 +100,7 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.
-NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms"}
+NAMES = {"weigher", "language", "pipeline", "frequencies", "tokenizer", "prefix", "synonyms", "baseline"}
 
 
 def choices(metric: Metric) -> Iterator[tuple[str, object]]:

@@ -31,6 +31,7 @@ OPTIONS = frozenset(
         "fail-under",
         "fields",
         "format",
+        "language",
         "max-seconds-per-row",
         "model",
         "preset",

@@ -72,7 +72,9 @@ def note_languages(summary: Summary) -> None:
         if not any(problem.startswith(PROBLEM) for problem in column.problems()):
             continue
         count = sum(score.problem is not None and score.problem.startswith(PROBLEM) for score in column)
-        LOG.info(f"gistmeter: {label}: {count} rows have no value, for it scores {metric.languages}")
+        LOG.info(
+            f"gistmeter: {label} scores {metric.languages}; rows in other languages, without a value: {count}"
+        )
 
 
 def _light(scored: Scored) -> Scored:

@@ -39,6 +39,8 @@ SCHEMAS: dict[str, Schema] = {
             },
             "system": LABEL,
             "doc_id": LABEL,
+            "language": OPTIONAL_TEXT
+            | {"description": "A tag such as fr; a metric that does not score it returns a problem."},
         },
         required=("candidate",),
     ),

@@ -46,7 +46,7 @@ class Abbreviations:
 def abbreviations(language: str) -> Abbreviations:
     """Return the abbreviations of a language; empty lists if spaCy does not know it.
 
-    >>> "bzw" in abbreviations("de").forms, "etc" in abbreviations("fr").forms, abbreviations("qq").forms
+    >>> "bzw" in abbreviations("de").forms, "bzw" in abbreviations("fr").forms, abbreviations("qq").forms
     (True, False, frozenset())
     """
     defaults = _defaults(language)

@@ -34,7 +34,7 @@ from tests.tiny_spacy import tiny_pipeline
 
 HUMAN = [
     *("consistency", "coherence", "fluency", "relevance", "Factuality", "faithful_char_share"),
-    *("meaning", "simplicity", "adequacy", "grammar", "redundancy", *QUALITIES),
+    *("meaning", "simplicity", "adequacy", "grammar", "redundancy", "coverage", "focus", *QUALITIES),
 ]
 SYSTEMS = ("M0", "M1", "M8", "M9", "M10")
 

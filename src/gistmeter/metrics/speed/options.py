@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gistmeter.core.errors import UsageError
+from gistmeter.metrics.speed.rescale import NONE, check_baseline
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,12 @@ class SpeedOptions:
             copied, because nearly all of them are entailed.
         language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
             for a model of any language. It also decides where sentences end, unless a row names its own.
+        baseline: Similarity that becomes 0, so that values spread: `none`, a number, or, for the preset
+            `multilingual`, `language`: the mean of unrelated sentences of the row's language.
 
     Raises:
-        UsageError: If `task=nli` is combined with options that do not support it, or `similarity` is not a
-            number from 0 to 1.
+        UsageError: If `task=nli` is combined with options that do not support it, or a
+            number is out of range.
     """
 
     against: Literal["references", "source"] = "references"
@@ -47,10 +50,12 @@ class SpeedOptions:
     task: Literal["similarity", "nli"] = "similarity"
     similarity: float = 0.7
     language: str = "en"
+    baseline: str = NONE
 
     def __post_init__(self) -> None:
         if not 0 <= self.similarity <= 1:
             raise UsageError(f"similarity={self.similarity}: give a weight from 0 to 1")
+        check_baseline(self.baseline)
         if self.task == "similarity":
             return
         wanted = {
@@ -58,6 +63,7 @@ class SpeedOptions:
             "against": ("source",),
             "value": ("precision", "min"),
             "match": ("greedy",),
+            "baseline": (NONE,),
         }
         for name, allowed in wanted.items():
             if getattr(self, name) not in allowed:

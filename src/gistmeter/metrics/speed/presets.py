@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 
-from gistmeter.core.errors import BadModel
+from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.language import check_spoken, languages_of
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions
+from gistmeter.metrics.speed.rescale import BY_LANGUAGE
 from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
@@ -62,6 +63,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     chosen = options_from(SpeedOptions, {"language": spoken, **options})
     if model is None:
         check_spoken(chosen.language, languages_of(spoken), preset)
+    if chosen.baseline == BY_LANGUAGE and (model or preset != "multilingual"):
+        raise UsageError("baseline=language is for the preset multilingual; give a number instead")
     if chosen.task == "nli":
         judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
         return Speed(tuple(_entailment(name, runtime, chosen.similarity) for name in judges), chosen)

@@ -115,11 +115,11 @@ class Encoder:
             tuned.head = head
             return tuned
         tokenizer, identity = load_tokenizer(files), files.identity
-        kept: dict[str, int] = {}
+        config: dict[str, int] = {}
         if layers is not None:
             _check_layers(files, layers)
-            identity, kept = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
-        model = load_bidirectional(files, tokenizer, **kept)
+            identity, config = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
+        model = load_bidirectional(files, tokenizer, **config)
         pooling, prompt = _pooling(files), prompt_of(files)
         encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
         encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
@@ -212,7 +212,9 @@ def prompt_of(files: ModelFiles) -> str:
     if files.identity.startswith("intfloat/multilingual-e5"):
         return multilingual.E5_PROMPT
     path = files.folder / PROMPT_FILE
-    settings = read_json(path) if path.is_file() else {}
+    # The pinned models have no prompt, and this file is not among those that are verified.
+    verified = "/" in files.identity or files.identity.startswith(("sha256:", "multilingual-"))
+    settings = read_json(path) if verified and path.is_file() else {}
     prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
     return str(prompts.get(name, "")) if isinstance(prompts, dict) and name else ""
 

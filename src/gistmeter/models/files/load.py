@@ -232,7 +232,8 @@ def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Mode
     if architecture != "AutoModel":
         raise BadModel(f"{files.folder} has an encoder without a head; give another model")
     settings = transformers.AutoConfig.from_pretrained(files.folder, local_files_only=True, **config)
-    model = transformers.AutoModel.from_config(settings, trust_remote_code=False)
+    build: Any = transformers.AutoModel  # its methods have no types
+    model = build.from_config(settings, trust_remote_code=False)
     missing = [
         name for name in fill(model, load_tensors(files), settings.gistmeter_block) if "pooler" not in name
     ]
