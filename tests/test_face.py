@@ -110,7 +110,10 @@ def test_a_metric_with_a_model_takes_the_words_of_the_command_line(tiny_bert: Pa
         (lambda: gm.score(Rouge(), ROWS, device="cpu"), "device: only for metrics given by name"),
         (lambda: gm.score([Rouge], ROWS), "a metric must be a name, a spec or a loaded metric"),  # type: ignore[list-item]
         (lambda: gm.score("rouge", ROWS, fields={"candidat": "x"}), "no field 'candidat' (did you mean"),
-        (lambda: gm.score("rouge", ROWS, dimension="fluency"), "only maskeval and sumqe take a dimension"),
+        (
+            lambda: gm.score("rouge", ROWS, dimension="fluency"),
+            "only maskeval, sumqe and quality take a dimension",
+        ),
         (lambda: gm.benchmark("rouge", ROWS, candidates=["A."]), "no keyword 'candidates'"),  # type: ignore[call-arg]
     ],
 )

@@ -274,7 +274,8 @@ def _ask_for(dimension: str | None, specs: Parsed) -> None:
     able = [options for name, options in specs.values() if name in WITH_DIMENSION]
     if not able:
         raise UsageError(
-            f"only {' and '.join(WITH_DIMENSION)} take a dimension; add one of them, or omit the dimension"
+            f"only {', '.join(WITH_DIMENSION[:-1])} and {WITH_DIMENSION[-1]} take a dimension; "
+            "add one of them, or omit the dimension"
         )
     for options in able:
         options.setdefault("dimension", dimension)

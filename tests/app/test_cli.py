@@ -97,7 +97,7 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (
             ["score", "rouge", "-i", "ROWS", "--dimension", "fluency"],
             2,
-            "only maskeval and sumqe take a dimension",
+            "only maskeval, sumqe and quality take a dimension",
         ),
         (["score", "bertscore", "-i", "ROWS", "--preset", "huge"], 2, "mini, base, multilingual, paper"),
         (["score", "rouge", "-i", "nowhere.jsonl"], 3, "nowhere.jsonl"),
