@@ -13,6 +13,7 @@ from gistmeter.bench.suites.context import BenchmarkContext
 from gistmeter.bench.suites.gofigure_texts import SETS
 from gistmeter.bench.suites.tables import Line, Result
 from gistmeter.core.example import Example
+from gistmeter.core.language import ANY
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score, Span
@@ -51,6 +52,7 @@ class Corrector:
 
     spec: str
     needs = ()
+    languages = ANY
 
     @property
     def name(self) -> str:
