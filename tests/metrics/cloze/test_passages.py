@@ -25,7 +25,7 @@ TEXT = "The rain fell. The wind blew. The ferry left the harbour at noon. The hi
 class Bags:
     """Embeds a text as the unit vector of the known words that it has."""
 
-    identity = "bags"
+    identity = text_identity = "bags"
 
     def embed(self, texts: Sequence[str]) -> TextVectors:
         counts = np.array([[word in text.lower() for word in WORDS] for text in texts], dtype=np.float32)

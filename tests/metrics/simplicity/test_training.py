@@ -15,6 +15,7 @@ from gistmeter.metrics.simplicity import Simplicity, build, presets
 from gistmeter.metrics.simplicity.training.task import MultiTask, mask_words, masked_model
 from gistmeter.metrics.simplicity.training.train import read_labelled, train_simplicity
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files.adapters import base_of
 from gistmeter.models.files.load import find_model, load_tokenizer
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.recipe import Recipe, Settings
@@ -197,6 +198,7 @@ def test_what_scores_is_what_was_trained(trained: tuple[Path, dict[str, float]],
 
 def test_a_damaged_folder_is_refused(trained: tuple[Path, dict[str, float]], tmp_path: Path) -> None:
     facts = json.loads((trained[0] / "config.json").read_text())
+    facts["base"] = base_of(find_model(str(trained[0])))  # its path from here would be another
     weights = (trained[0] / "model.safetensors").read_bytes()
     (tmp_path / "model.safetensors").write_bytes(weights)
     for change, said in (

@@ -102,6 +102,7 @@ def test_a_query_longer_than_the_window_is_refused(filler: JointCopyFiller) -> N
 def test_a_damaged_configuration_is_refused(rank: object, folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder / "model", tmp_path / "model")
     path = tmp_path / "model" / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"rank": rank}))
+    facts = json.loads(path.read_text(encoding="utf-8")) | {"base": str(folder / "mpnet"), "rank": rank}
+    path.write_text(json.dumps(facts))
     with pytest.raises(BadModel):
         JointCopyFiller.of(find_model(str(tmp_path / "model")), CPU)

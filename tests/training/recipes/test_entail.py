@@ -177,7 +177,7 @@ def test_a_model_with_one_output_is_no_entailment_model(tiny_cross_encoder: Path
 
 
 def test_an_adapter_for_another_base_is_refused(trained: Path, tiny_mpnet: Path, tmp_path: Path) -> None:
-    config = json.loads((trained / "config.json").read_text(encoding="utf-8"))
+    config = json.loads((trained / "config.json").read_text(encoding="utf-8")) | {"base": str(tiny_mpnet)}
     (tmp_path / "model.safetensors").write_bytes((trained / "model.safetensors").read_bytes())
     (tmp_path / "config.json").write_text(
         json.dumps(config | {"base_identity": "sha256:0"}), encoding="utf-8"

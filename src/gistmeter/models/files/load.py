@@ -231,7 +231,9 @@ def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Mode
 
     if architecture != "AutoModel":
         raise BadModel(f"{files.folder} has an encoder without a head; give another model")
-    settings = transformers.AutoConfig.from_pretrained(files.folder, local_files_only=True, **config)
+    settings = transformers.AutoConfig.from_pretrained(
+        files.folder, local_files_only=True, trust_remote_code=False, **config
+    )
     build: Any = transformers.AutoModel  # its methods have no types
     model = build.from_config(settings, trust_remote_code=False)
     missing = [
