@@ -82,6 +82,7 @@ def test_the_prompt_is_read_and_is_no_part_of_the_text(tmp_path: Path) -> None:
     np.testing.assert_array_equal(tokens.offsets[~tokens.special], alone.offsets[~alone.special])
     assert len(vectors) == len(alone.ids) + len(tokens.ids) - len(alone.ids)
     assert prompted.identity.endswith("/prompt=rain:")
+    assert prompted.text_identity.endswith("/prompt=rain:")
 
 
 def test_the_preset_scores_the_languages_of_the_package(

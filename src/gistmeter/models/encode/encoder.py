@@ -80,8 +80,7 @@ class Encoder:
         self.window = self.text_window = window_of(model, tokenizer)
         self.prompt = prompt
         self.name = identity
-        prompted = f"/prompt={prompt.strip()}" if prompt else ""
-        self.identity = f"{identity}/{self.window}/{self.runtime.precision}{prompted}"
+        self.identity = self._identity(self.window)
 
     @classmethod
     def load(cls, name: str, runtime: Runtime | None = None, *, layers: int | None = None) -> "Encoder":
@@ -104,7 +103,11 @@ class Encoder:
     @property
     def text_identity(self) -> str:
         """The name of the model in signatures of scores that depend on `embed`."""
-        return f"{self.name}/{self.text_window}/{self.runtime.precision}"
+        return self._identity(self.text_window)
+
+    def _identity(self, window: int | None) -> str:
+        prompt = f"/prompt={self.prompt.strip()}" if self.prompt else ""
+        return f"{self.name}/{window}/{self.runtime.precision}{prompt}"
 
     @classmethod
     def _load(cls, name: str, runtime: Runtime | None, layers: int | None) -> "Encoder":
