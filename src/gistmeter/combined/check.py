@@ -1,29 +1,25 @@
 """Check which sentences of a candidate its source supports."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 
 from gistmeter.combined.members import (
-    Members,
+    Combined,
     flags_of,
-    languages_of,
     load_members,
-    needs_of,
     read_combination,
-    score_members,
     signed,
 )
 from gistmeter.combined.support import Risk, Sentence, read_sentences
 from gistmeter.core.errors import BadModel
-from gistmeter.core.example import Example, Need
-from gistmeter.core.language import Languages
-from gistmeter.core.metric import score_sound
+from gistmeter.core.example import Example
 from gistmeter.core.options import options_from, preset_from
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.report.check import DOUBT, UNSUPPORTED
 
 KIND = "gistmeter-check"
 PRESETS = {"mini": "gistmeter/check"}
@@ -37,8 +33,10 @@ class CheckOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Check(Combined):
     """The probability that the source supports every sentence of the candidate.
+
+    1 if every sentence surely has support, 0 if one surely has none.
 
     Args:
         members: `similarity` and, optionally, `entailment` (SPEED against the source), and `facts` (ClozE).
@@ -47,7 +45,6 @@ class Check:
         identity: Of the weights, for the signature.
     """
 
-    members: Members
     risk: Risk
     options: CheckOptions = field(default_factory=CheckOptions)
     identity: str = "none"
@@ -55,29 +52,11 @@ class Check:
     name = "check"
 
     @property
-    def needs(self) -> tuple[Need, ...]:
-        """Required fields: the source."""
-        return needs_of(self.members)
-
-    @property
-    def languages(self) -> Languages:
-        """The languages that every member scores."""
-        return languages_of(self.members)
-
-    @property
     def signature(self) -> Signature:
         """The weights, and the hash of each member's signature."""
         return Signature.of("check", version=1, model=self.identity, **signed(self.members))
 
-    def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Score each candidate: 1 if every sentence surely has support, 0 if one surely has none."""
-        return score_sound(examples, self.needs, self._score, self.languages)
-
-    def _score(self, examples: Sequence[Example]) -> list[Score]:
-        rows = score_members(self.members, examples)
-        return [self._score_one(example, row) for example, row in zip(examples, rows, strict=True)]
-
-    def _score_one(self, example: Example, row: Mapping[str, Score]) -> Score:
+    def _combine(self, example: Example, row: Mapping[str, Score]) -> Score:
         flags = flags_of(row)
         problem = row["similarity"].problem
         if problem is not None:
@@ -91,8 +70,8 @@ class Check:
 
 def _span(sentence: Sentence, supported: float, text: str) -> Span:
     note, doubt = sentence.evidence, sentence.doubt
-    if doubt is not None and supported < 0.5:
-        note += f"; in doubt: “{text[doubt.start : doubt.end]}”, filled in: {doubt.note}"
+    if doubt is not None and supported < UNSUPPORTED:
+        note += f"{DOUBT}“{text[doubt.start : doubt.end]}”, filled in: {doubt.note}"
     return Span("candidate", sentence.start, sentence.end, supported, 1.0, note)
 
 

@@ -1,8 +1,9 @@
 """Build the metrics that a combined metric is made of, and score examples with them."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import reduce
 from operator import and_
 from pathlib import Path
@@ -12,7 +13,7 @@ from gistmeter.catalog import load
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import ANY, Languages
-from gistmeter.core.metric import Metric
+from gistmeter.core.metric import Metric, score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.load import ModelFiles, find_model, read_config
@@ -75,14 +76,40 @@ def load_members(entries: Mapping[str, Mapping[str, str]], runtime: Runtime) -> 
     }
 
 
-def needs_of(members: Members) -> tuple[Need, ...]:
-    """Return the fields that any member requires."""
-    return tuple(dict.fromkeys(need for metric in members.values() for need in metric.needs))
+@dataclass(frozen=True, slots=True)
+class Combined(ABC):
+    """The base of metrics that combine the scores of others.
 
+    Args:
+        members: The metrics, by a name of the combination's own.
+    """
 
-def languages_of(members: Members) -> Languages:
-    """Return the languages that every member scores."""
-    return reduce(and_, (metric.languages for metric in members.values()), ANY)
+    members: Members
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """The fields that any member requires."""
+        return tuple(dict.fromkeys(need for metric in self.members.values() for need in metric.needs))
+
+    @property
+    def languages(self) -> Languages:
+        """The languages that every member scores."""
+        return reduce(and_, (metric.languages for metric in self.members.values()), ANY)
+
+    def score(self, examples: Sequence[Example], /) -> list[Score]:
+        """Score each example with every member, and combine their scores."""
+        return score_sound(examples, self.needs, self._score, self.languages)
+
+    def _score(self, examples: Sequence[Example]) -> list[Score]:
+        columns = {name: metric.score(examples) for name, metric in self.members.items()}
+        return [
+            self._combine(example, {name: column[at] for name, column in columns.items()})
+            for at, example in enumerate(examples)
+        ]
+
+    @abstractmethod
+    def _combine(self, example: Example, row: Mapping[str, Score]) -> Score:
+        """Return the score of an example, given its scores by the members."""
 
 
 def signed(members: Members) -> dict[str, str]:
@@ -90,14 +117,8 @@ def signed(members: Members) -> dict[str, str]:
     return {name: metric.signature.hash for name, metric in members.items()}
 
 
-def score_members(members: Members, examples: Sequence[Example]) -> list[dict[str, Score]]:
-    """Score examples with every member; return the scores of each example by member."""
-    columns = {name: metric.score(examples) for name, metric in members.items()}
-    return [{name: column[at] for name, column in columns.items()} for at in range(len(examples))]
-
-
 def flags_of(scores: Mapping[str, Score]) -> tuple[Flag, ...]:
     """Return the flags of all members, and one for each member that has no value, without repetitions."""
     found = [flag for score in scores.values() for flag in score.flags]
     found += [Flag(f"without_{name}") for name, score in scores.items() if score.problem is not None]
-    return tuple(dict.fromkeys(replace(flag) for flag in found))
+    return tuple(dict.fromkeys(found))

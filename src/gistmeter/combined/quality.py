@@ -1,25 +1,20 @@
 """Estimate what people would say about a text, from the scores of several metrics."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
 from gistmeter.combined.linear import Linear
 from gistmeter.combined.members import (
-    Members,
+    Combined,
     flags_of,
-    languages_of,
     load_members,
-    needs_of,
     read_combination,
-    score_members,
     signed,
 )
 from gistmeter.core.errors import BadModel, UsageError
-from gistmeter.core.example import Example, Need
-from gistmeter.core.language import Languages
-from gistmeter.core.metric import score_sound
+from gistmeter.core.example import Example
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
@@ -42,8 +37,10 @@ class QualityOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class Quality(Combined):
     """A linear combination of metric scores for each question that people were asked.
+
+    The parts are the questions.
 
     Args:
         members: Metrics by spec.
@@ -55,7 +52,6 @@ class Quality:
         UsageError: If the weights do not answer the question.
     """
 
-    members: Members
     dimensions: Mapping[str, Linear]
     options: QualityOptions = field(default_factory=QualityOptions)
     identity: str = "none"
@@ -69,16 +65,6 @@ class Quality:
             )
 
     @property
-    def needs(self) -> tuple[Need, ...]:
-        """The fields that any member requires."""
-        return needs_of(self.members)
-
-    @property
-    def languages(self) -> Languages:
-        """The languages that every member scores."""
-        return languages_of(self.members)
-
-    @property
     def signature(self) -> Signature:
         """The weights, the options, and the hash of each member's signature."""
         members = ",".join(f"{spec}@{hash}" for spec, hash in signed(self.members).items())
@@ -86,15 +72,7 @@ class Quality:
             "quality", version=1, model=self.identity, members=members, **options_text(self.options)
         )
 
-    def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Estimate each dimension; the parts are the dimensions."""
-        return score_sound(examples, self.needs, self._score, self.languages)
-
-    def _score(self, examples: Sequence[Example]) -> list[Score]:
-        rows = score_members(self.members, examples)
-        return [self._score_one(example, row) for example, row in zip(examples, rows, strict=True)]
-
-    def _score_one(self, example: Example, row: Mapping[str, Score]) -> Score:
+    def _combine(self, example: Example, row: Mapping[str, Score]) -> Score:
         problems = [score.problem for score in row.values() if score.problem is not None]
         if len(problems) == len(row):
             return Score.undefined(example.id, problems[0], flags_of(row))

@@ -10,6 +10,8 @@ WIDTH = 100
 INDENT = " " * 8
 UNSUPPORTED = 0.5
 """Sentences below this probability of support are marked."""
+DOUBT = "; in doubt: "
+"""Separates the evidence from the fact in doubt, in the note of a sentence."""
 
 
 def check_text(score: Score, example: Example) -> str:
@@ -43,11 +45,11 @@ def _verdict(wrong: int, count: int) -> str:
 
 def _sentence(span: Span, text: str) -> list[str]:
     mark = "✗" if span.value < UNSUPPORTED else "✓"
-    head = f"  {mark} {span.value:.2f}"[: len(INDENT)].ljust(len(INDENT))
+    head = f"  {mark} {span.value:.2f}"  # as wide as INDENT
     lines = textwrap.wrap(plain(text[span.start : span.end]), WIDTH - len(INDENT)) or [""]
     lines = [head + " " + lines[0], *(f"{INDENT} {line}" for line in lines[1:])]
     if span.value < UNSUPPORTED:
-        note, _, doubt = plain(span.note).removeprefix("source: ").partition("; in doubt: ")
+        note, _, doubt = plain(span.note).removeprefix("source: ").partition(DOUBT)
         lines += _indented(f"closest in the source: {note}")
         lines += _indented(f"in doubt: {doubt}") if doubt else []
     return lines

@@ -19,7 +19,6 @@ from gistmeter.core.example import Example, Need
 from gistmeter.core.language import PROBLEM
 from gistmeter.core.result import result_row
 from gistmeter.core.row import Row, with_language
-from gistmeter.described.describe import anchor_data, anchors_of
 from gistmeter.engine.local import score_rows
 from gistmeter.engine.long_rows import announced
 from gistmeter.engine.plan import Plan
@@ -185,6 +184,8 @@ def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> Non
 
 def _standing(signature: str, value: float) -> str:
     """Return where a value stands among those of known texts; nothing if they were scored otherwise."""
+    from gistmeter.described.describe import anchor_data, anchors_of
+
     anchors = anchors_of(signature)
     if anchors is None or math.isnan(value):
         return ""
