@@ -11,6 +11,7 @@ from scipy.stats import pearsonr
 
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
 from gistmeter.bench.suites.factual import BART, _ablations
+from gistmeter.bench.suites.languages import COMMON, MEAN
 from gistmeter.bench.suites.linguistic import QUALITIES
 from gistmeter.bench.suites.pos import _tags
 from gistmeter.bench.suites.registry import SUITES
@@ -203,6 +204,15 @@ def test_a_second_run_scores_nothing(tmp_path: Path) -> None:
         first = bench(tmp_path, [data.key for data in suite.data])
         again = replace(first, build=lambda *asked: Counted(build(*asked).spec))  # type: ignore[attr-defined]
         assert suite.run(first) == suite.run(again), name
+
+
+def test_languages_are_averaged_over_those_that_all_metrics_score(tmp_path: Path) -> None:
+    suite = SUITES["languages"]
+    keys = [data.key for data in suite.data]
+    first, second = suite.run(bench(tmp_path, keys[:3])).tables[:2]
+    assert (first.title, second.title) == (COMMON, MEAN)
+    assert {line.n for line in first.lines if line.ours is not None} == {3}
+    assert suite.run(bench(tmp_path, keys)).tables[0].title == MEAN, "no language is left out"
 
 
 def said_by(name: str, lines: Sequence[Line]) -> list[str]:

@@ -15,7 +15,8 @@ class SpeedOptions:
         against: Texts that the candidate's sentences are matched with. `source` requires no references.
         value: Component reported as the value. `precision`, as in the paper, is the mean over the candidate's
             sentences. `recall` is the mean over the sentences of the other text, `f1` combines both, and
-            `min` is the lowest similarity of a candidate sentence.
+            `min` is the lowest similarity of a candidate sentence. The preset `multilingual` reports `f1`
+            against references by default.
         match: `greedy` uses the best match of each sentence; `optimal` matches sentences one to one
             (section 4.4.2).
         norm: Divisor of optimal matching: the smaller (`min`) or the larger (`max`) number of sentences.
@@ -31,7 +32,8 @@ class SpeedOptions:
             from 0 to 1; the entailment score has the rest. Entailment alone says little where sentences are
             copied, because nearly all of them are entailed.
         language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
-            for a model of any language. It also decides where sentences end, unless a row names its own.
+            for a model of any language. It also decides where sentences end, unless a row names its own;
+            of several, the one that a text seems to be in.
         baseline: Similarity that becomes 0, so that values spread: `none`, a number, or, for the preset
             `multilingual`, `language`: the mean of unrelated sentences of the row's language.
 
