@@ -26,7 +26,7 @@ PICTURES = Path(__file__).parents[2] / "docs"
 @pytest.fixture(scope="module")
 def service() -> Iterator[str]:
     """Return the address of a service with a model that ships, and two metrics without one."""
-    with serving(light_service("speed:against=source", "extractive", "novelty")) as client:
+    with serving(light_service("check", "extractive", "novelty")) as client:
         yield str(client.base_url)
 
 
@@ -45,7 +45,10 @@ def test_the_unsupported_sentence_is_marked_and_its_evidence_shown(browser: "Bro
         page.hover(".gm-sentence >> nth=0 >> .gm-span")
         assert "source:" in page.inner_text(".gm-tooltip")
         assert page.inner_text(".gm-text .gm-lit").startswith("The council of Aldermoor")
-        page.mouse.move(0, 0)
+        assert "of the system outputs in 50 articles of SummEval" in page.inner_text(".gm-figures")
+        page.hover(".gm-lowest .gm-span")
+        assert "in doubt:" in page.inner_text(".gm-tooltip")
+        assert page.inner_text(".gm-text .gm-lit").startswith("The mayor, Ines Korda, said")
         picture(page, "serve.png")
 
 

@@ -372,6 +372,7 @@
           row.doc === null ? null : make("span", { class: "gm-tag gm-pale" }, row.doc),
           ...score.flags.map((flag) => make("span", { class: "gm-tag gm-flag" }, `⚑ ${flag.text}`))),
         make("div", { class: "gm-figures" },
+          small("Standing", score.standing ? [score.standing, `means there: ${this.data.metrics[this.at].anchors}`] : []),
           small("People", human),
           small("Parts", parts),
           small("Other metrics", others.map(([label, value]) => `${label} ${figure(value)}`))));
