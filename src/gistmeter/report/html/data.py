@@ -114,7 +114,10 @@ def _row(view: View, at: int, texts: dict[str, int]) -> Json:
         "human": dict(view.human[at]) if view.human else {},
         "scores": [
             _score(result.scores[at], example, finder)
-            | {"sentences": _sentences(result.scores[at], cuts), "standing": _standing(result.scores[at], known)}
+            | {
+                "sentences": _sentences(result.scores[at], cuts),
+                "standing": _standing(result.scores[at], known),
+            }
             for _, result, known in view.metrics
         ],
     }
