@@ -6,9 +6,11 @@ MKDOCS ?= $(BIN)/mkdocs
 
 .PHONY: demo test axe nightly coverage test-lowest docs papers weights multilingual resolve clean
 
-demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them
+demo: .venv/installed  ## install what is needed, score the example pairs with every metric, explain one of them, check three texts
 	$(BIN)/gistmeter score all --input examples/pairs.jsonl
 	sed -n 2p examples/pairs.jsonl | $(BIN)/gistmeter score cloze speed:against=source --input - --explain
+	for text in copy careful careless; do printf '\n%s.txt: ' $$text; \
+	  $(BIN)/gistmeter check --source examples/check/article.txt --candidate examples/check/$$text.txt || exit; done
 
 test: .venv/installed-dev  ## install the rest, run every check
 	$(BIN)/ruff check

@@ -57,8 +57,8 @@ def test_proposed_and_without_fine_tuning_are_different_encoders(tmp_path: Path)
     built: list[tuple[str, str | None]] = []
     lines = lines_of(context(tmp_path, built), 4)
     with_, without = lines["proposed", "meaning"], lines["without fine-tuning", "meaning"]
-    assert ("simplicity:value=rel_f1,layer=4", "gistmeter/simple") in built
-    assert ("simplicity:value=rel_f1,layer=4", "minilm") in built
+    assert ("simplicity:value=rel_f1,weight=frequency,unit=subword,layer=4", "gistmeter/simple") in built
+    assert ("simplicity:value=rel_f1,weight=frequency,unit=subword,layer=4", "minilm") in built
     assert with_.signature != without.signature
     assert {label for label, _ in lines} == {
         "proposed",
@@ -109,5 +109,5 @@ def test_a_tuned_model_on_the_command_line_is_compared_with_its_own_base(
     assert encoders(str(tmp_path / "nothing")) == Encoders()
     built: list[tuple[str, str | None]] = []
     lines = lines_of(context(tmp_path, built, str(tiny_bert)), 4)
-    assert ("simplicity:value=rel_f1", None) in built
+    assert ("simplicity:value=rel_f1,weight=frequency,unit=subword", None) in built
     assert "this encoder is not fine-tuned" in lines["proposed", "meaning"].note

@@ -244,7 +244,7 @@ def test_what_cannot_be_is_said(tiny_bert: Path, tmp_path: Path) -> None:
         load("simplicity", model=str(tiny_bert), weight="uniform", value="p_simple")
     with pytest.raises(UsageError, match="damp needs weight=frequency, not zipf"):
         SimplicityOptions(weight="zipf", damp=True)
-    with pytest.raises(DataError, match=r"there is no frequency table at .*simple.txt.gz"):
+    with pytest.raises(DataError, match=r"there is no frequency table at .*general.txt.gz"):
         load("simplicity", model=str(tiny_bert), frequencies=str(tmp_path))
     with pytest.raises(DataError, match="no folder of frequency tables at nowhere"):
         load("simplicity", model=str(tiny_bert), frequencies="nowhere")

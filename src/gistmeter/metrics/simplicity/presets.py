@@ -12,7 +12,7 @@ from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.weights import TABLES, weighter_from
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
@@ -23,6 +23,9 @@ PRESETS: dict[str, tuple[str, int]] = {
     "tuned": ("gistmeter/simple", 4),
     "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
 }
+ZIPF = {"weight": "zipf", "unit": "word"}
+OPTIONS: Mapping[str, Mapping[str, object]] = {"mini": ZIPF, "base": ZIPF, "tuned": ZIPF}
+"""Options that replace the paper's, by preset; see docs/decisions/0012-simplicity-weights.md."""
 SHIPPED = "gistmeter/"
 
 
@@ -31,7 +34,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `tuned` (MiniLM fine-tuned to identify simplified
-            sentences), or `paper` (roberta-large from the Hub, which the paper fine-tunes).
+            sentences), or `paper` (roberta-large from the Hub, which the paper fine-tunes, with the paper's
+            weights).
         model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `SimplicityOptions`.
@@ -40,7 +44,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         DataError: If a frequency table is missing or damaged.
         UsageError: If `value=p_simple` and the model was not trained for it.
     """
-    chosen = options_from(SimplicityOptions, options)
+    chosen = options_from(SimplicityOptions, {**OPTIONS.get(preset, {}), **options})
     name, layer = encoder_from("simplicity", PRESETS, preset, model)
     if model is None:
         check_spoken(chosen.language, ENGLISH, preset)
