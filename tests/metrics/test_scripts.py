@@ -1,5 +1,7 @@
 """Test that no script makes a metric crash, cut at a wrong place, or return a silent zero."""
 
+from typing import Any
+
 import pytest
 
 import gistmeter as gm
@@ -18,8 +20,8 @@ TEXTS = {
     "th": ("เรือมาถึงท่าเรือตอนเที่ยง ไม่มีใครรู้ว่าทำไม", "เรือมาถึงตอนเที่ยง"),
     "zh": ("船中午到达港口。没有人知道为什么。", "船中午到达。"),
 }
-XX: dict[str, object] = {"language": "xx"}
-OTHERS: dict[str, list[dict[str, object]]] = {
+XX: dict[str, Any] = {"language": "xx"}
+OTHERS: dict[str, list[dict[str, Any]]] = {
     "rouge": [{"stemmer": False, "tokenizer": "words"}],
     "bleu": [{"tokenizer": "zh"}, {"tokenizer": "char"}],
     "sari": [{"tokenizer": "zh"}, {"tokenizer": "char"}],

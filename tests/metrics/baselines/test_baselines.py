@@ -117,8 +117,11 @@ def test_a_text_beside_itself(name: str, itself: float, text: str) -> None:
 
 
 def test_sari_needs_a_word_and_no_more() -> None:
-    scores = build("sari").score([Example(text, text, text, (text, LONG)) for text in ODD])
+    rows = [Example(text, text, text, (text, LONG)) for text in ODD]
+    scores = build("sari", tokenizer="char").score(rows)
     assert [score.id for score in scores if score.problem] == ["<skipped>"]
+    chinese, skipped = [score.problem for score in build("sari").score(rows) if score.problem]
+    assert "the row is in zh" in chinese and "finds no word" in skipped
 
 
 @pytest.mark.parametrize("references", ["max", "mean"])
