@@ -116,12 +116,13 @@ def test_a_text_beside_itself(name: str, itself: float, text: str) -> None:
     assert score.value == pytest.approx(itself) or (score.problem is not None and text != LONG)
 
 
-def test_sari_needs_a_word_and_no_more() -> None:
+def test_sari_needs_a_word_and_a_language_that_its_tokenizer_splits() -> None:
     rows = [Example(text, text, text, (text, LONG)) for text in ODD]
-    scores = build("sari", tokenizer="char").score(rows)
-    assert [score.id for score in scores if score.problem] == ["<skipped>"]
-    chinese, skipped = [score.problem for score in build("sari").score(rows) if score.problem]
-    assert "the row is in zh" in chinese and "finds no word" in skipped
+    chinese, skipped = [score for score in build("sari").score(rows) if score.problem]
+    assert chinese.problem is not None and "the row is in zh" in chinese.problem
+    assert skipped.id == "<skipped>"
+    spaced = build("sari", {"tokenizer": "char"}).score(rows)
+    assert not [score for score in spaced if score.problem]
 
 
 @pytest.mark.parametrize("references", ["max", "mean"])
