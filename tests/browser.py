@@ -1,5 +1,6 @@
 """Debian's Chromium, driven by Playwright; tests that need it are skipped where it is missing."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 AXE = Path(__file__).parents[1] / "build" / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+PICTURES = Path(__file__).parents[1] / "docs"
 PATIENCE = 120_000  # milliseconds; a machine may be busy
 
 
@@ -52,6 +54,12 @@ def tab(browser: "Browser", *, allowed: Sequence[re.Pattern[str]] = ()) -> "Iter
     finally:
         context.close()
     assert [text for text in noted if not any(each.search(text) for each in allowed)] == []
+
+
+def picture(page: "Page", name: str) -> None:
+    """Make a picture of the documentation anew, if GISTMETER_PICTURES is set."""
+    if os.environ.get("GISTMETER_PICTURES"):
+        page.screenshot(path=PICTURES / name, full_page=True)
 
 
 def _foreign(url: str) -> list[str]:

@@ -200,13 +200,18 @@ def write_html(
 
 def view_of(report: "Report") -> "View":
     """Return what the HTML pages draw of a report, sentence by sentence."""
+    from gistmeter.described.describe import anchors_of
     from gistmeter.text.sentences import split_sentences
 
     known: dict[str, list[tuple[int, int]]] = {}
     for example in report.examples:
         if example.candidate not in known:
             known[example.candidate] = list(split_sentences(example.candidate, example.language))
-    return replace(report.view, sentences=[known[example.candidate] for example in report.examples])
+    return replace(
+        report.view,
+        sentences=[known[example.candidate] for example in report.examples],
+        anchors=[anchors_of(result.signature.text) for result in report.view.results.values()],
+    )
 
 
 def _load(specs: Sequence[str], words: Words, *, progress: bool) -> dict[str, Metric]:

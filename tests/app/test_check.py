@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from gistmeter import load
 from gistmeter.app.cli import main
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
-from gistmeter.report.check import check_text
+from gistmeter.report.check import check_text, checked_sentences
 
+DEMO = Path(__file__).parents[2] / "examples" / "check"
 SOURCE, TEXT = "A ferry turned back in the storm.", "A ferry turned back. Nobody drowned."
 PAIR = ["--source-text", SOURCE, "--candidate-text", TEXT, "--quiet"]
 
@@ -65,3 +67,13 @@ def test_half_a_question_is_refused(words: list[str], says: str, capsys: pytest.
 def test_without_a_source_there_is_no_answer(tiny_check: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--candidate-text", TEXT, "--model", str(tiny_check), "--quiet"]) == 3
     assert "No answer: the row has no source" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_texts_of_the_demo_show_what_has_no_support() -> None:
+    texts = {name: (DEMO / f"{name}.txt").read_text("utf-8") for name in ("article", "copy", "careless")}
+    pairs = [Example(name, texts[name], texts["article"]) for name in ("copy", "careless")]
+    copy, careless = (checked_sentences(score) for score in load("check").score(pairs))
+    assert not any(sentence.unsupported for sentence in copy)
+    wrong = [texts["careless"][each.start : each.end] for each in careless if each.unsupported]
+    assert wrong == ["The mayor has resigned and moved to Spain."]

@@ -18,7 +18,7 @@ from gistmeter.models.files import digest
 from gistmeter.models.files.find import find_model, is_cross_encoder
 from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.run import cpu
-from gistmeter.models.run.batching import in_batches, mask, pad
+from gistmeter.models.run.batching import PADDING, in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import tokenize, window_of
 from tests.tiny_models import SENTENCES
@@ -116,6 +116,21 @@ def test_batches_restore_the_order_whatever_their_size() -> None:
         results = in_batches(items, forward, length=len, runtime=Runtime(device="cpu", batch_tokens=budget))
         assert results == [len(item) for item in items]
         assert seen == sorted(set(items), key=len, reverse=True), "equal items run once, the longest first"
+
+
+def test_items_of_very_different_lengths_are_not_padded_to_the_longest() -> None:
+    lengths = [200] + [100] * 3 + [97] * 2 + list(range(1, 60))
+    items = [(1,) * length for length in lengths]
+    batches: list[list[int]] = []
+
+    def forward(batch: list[tuple[int, ...]]) -> list[int]:
+        batches.append([len(item) for item in batch])
+        return [len(item) for item in batch]
+
+    assert in_batches(items, forward, length=len, runtime=Runtime(device="cpu", batch_tokens=2048)) == lengths
+    padding = [sum(max(batch) - length for length in batch) for batch in batches]
+    assert max(padding) <= PADDING
+    assert batches[:2] == [[200], [100, 97]], "two batches of 100 and 97: together 3 tokens of padding"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import pytest
 
 from gistmeter.core.example import Example
 from gistmeter.core.score import Span
+from gistmeter.report.check import DOUBT
 from gistmeter.report.evidence import Evidence
 
 EXAMPLE = Example(
@@ -31,6 +32,7 @@ def found(start: int, end: int, note: str, side: str = "candidate", index: int =
         ("reference 7 3:9", []),
         ("reference 0: Wet.", ["reference 0 0 Wet."]),
         ("source: It never rained.", []),
+        (f"source: In Oslo it rained.{DOUBT}“1968”, filled in: 1969", ["source 0 0 In Oslo it rained."]),
         (
             "→ Oslo (confidence .83)",
             ["source 0 3 Oslo", "source 0 19 Oslo", "source 0 39 OSLO", "reference 1 13 Oslo"],

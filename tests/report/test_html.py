@@ -16,6 +16,7 @@ from gistmeter.core.errors import DataError
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.described.describe import anchors_of
 from gistmeter.face import view_of
 from gistmeter.report.html import page as builder
 from gistmeter.report.html.data import View
@@ -202,6 +203,17 @@ def test_long_names_of_systems_are_shown_whole() -> None:
     text = page(Report.of({"m": (Signature.of("m", version=1), scores)}, examples).view)
     assert all(f">{name}</text>" in text for name in names[:2])
     assert f">{'x' * 59}…</text>" in text
+
+
+def test_a_value_stands_next_to_those_of_known_texts() -> None:
+    report = gm.score(["novelty", "novelty:value=novel_3"], [Example("1", "Snow fell.", source="Rain fell.")])
+    data = Parsed(page(view_of(report))).data
+    known = anchors_of(report.results["novelty"].signature.text)
+    assert known is not None
+    known_score, other_score = data["rows"][0]["scores"]
+    assert known_score["standing"] == known.standing(known_score["value"])
+    assert [metric["anchors"] for metric in data["metrics"]] == [known.listed, None]
+    assert other_score["standing"] is None, "scored with other options than the known texts"
 
 
 def test_write_html_writes_the_page(tmp_path: Path) -> None:

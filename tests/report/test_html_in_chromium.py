@@ -1,5 +1,6 @@
 """Test the HTML report in Chromium: its security policy, filters, sorting, and use by keyboard."""
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,19 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import gistmeter as gm
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.face import view_of
 from gistmeter.report.html.data import View
 from gistmeter.report.html.page import page
 from gistmeter.report.report import Report
-from tests.browser import browser, findings, tab
+from tests.browser import browser, findings, picture, tab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 __all__ = ["browser"]
 
+EXAMPLES = Path(__file__).parents[2] / "examples" / "careful.jsonl"
 pytestmark = pytest.mark.browser
 HOSTILE = "</script><img src=x onerror=document.title='hacked'>"
 DRIVER = """async () => {
@@ -169,3 +173,20 @@ def test_the_report_is_accessible(browser: "Browser", tmp_path: Path) -> None:
         assert findings(found) == []
         found.emulate_media(color_scheme="dark")
         assert findings(found, "color-contrast") == []
+
+
+@pytest.mark.slow
+def test_the_wrong_sentence_of_the_worst_row_stands_out(browser: "Browser", tmp_path: Path) -> None:
+    documents = ("orchestra", "bakery", "trial", "brewery", "drought")
+    rows = [json.loads(line) for line in EXAMPLES.read_text("utf-8").splitlines()]
+    rows = [row for row in rows if row["doc_id"] in documents]
+    with opened(browser, tmp_path, view_of(gm.score(["check", "cloze"], rows, progress=False))) as found:
+        found.set_viewport_size({"width": 1100, "height": 1100})
+        found.select_option("[name=sort]", "up")
+        assert "careless" in found.inner_text("article .gm-tags")
+        found.hover("article .gm-lowest .gm-span")
+        assert found.locator(".gm-text .gm-lit").count() > 0
+        found.evaluate(
+            "document.querySelectorAll('article ~ article, .gm-more').forEach((each) => each.remove())"
+        )
+        picture(found, "report.png")

@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from gistmeter import Example, Score, Signature, Span
+from gistmeter import Example, load
+from gistmeter.report.check import UNSUPPORTED, check_text
 from gistmeter.serve.addresses import ADDRESSES
 from tests.serve.running import JSON, Held, light_service, service_of, serving
+from tests.tiny_combined import save_check
 
 ROW = {"candidate": "Rain fell in Bergen.", "source": "Rain fell in Oslo."}
 
@@ -19,20 +22,6 @@ ROW = {"candidate": "Rain fell in Bergen.", "source": "Rain fell in Oslo."}
 def client() -> Iterator[httpx.Client]:
     with serving(light_service("extractive", "rouge")) as found:
         yield found
-
-
-class Asked(Held):
-    """Is called cloze, and is sure that the last word of a candidate is wrong."""
-
-    name = "cloze"
-    signature = Signature.of("cloze", version=1)
-
-    @staticmethod
-    def one(example: Example) -> Score:
-        start = example.candidate.rindex(" ") + 1
-        end = len(example.candidate) - 1
-        span = Span("candidate", start, end, 0.1, note="→ Oslo (confidence .93)")
-        return Score(example.id, 0.1, spans=(span,))
 
 
 def test_openapi_describes_every_address_and_its_answers(client: httpx.Client) -> None:
@@ -109,20 +98,30 @@ def test_prometheus_counts_requests_scores_and_batches() -> None:
     assert all(line.startswith("# ") or sample.fullmatch(line) for line in text.splitlines())
 
 
-def test_check_lists_what_the_model_is_sure_of() -> None:
-    with serving(service_of(Asked())) as client:
+@pytest.mark.slow
+def test_check_answers_as_the_command(tmp_path: Path) -> None:
+    metric = load("check", model=str(save_check(tmp_path)))
+    row = ROW | {"candidate": "Rain fell in Bergen. The mayor has resigned."}
+    score = metric.score([Example("1", row["candidate"], row["source"])])[0]
+    assert any(span.value < UNSUPPORTED for span in score.spans)
+    with serving(service_of(metric)) as client:
         schemas = client.get("/openapi.json").json()["components"]["schemas"]
-        found = client.post("/v1/check", json=[ROW, {"source": "x"}]).json()
-        fits(found, "Checks", schemas)
-        assert (found["metric"], found["confidence"]) == ("cloze", 0.9)
-        assert found["checks"][0]["unsupported"] == [
-            {"start": 13, "end": 19, "text": "Bergen", "answer": "Oslo", "confidence": 0.93}
-        ]
-        assert "no candidate" in found["checks"][1]["problem"]
-        sure = client.post("/v1/check?confidence=0.95", json=ROW).json()
-        assert sure["checks"][0]["unsupported"] == []
-        for query in ("confidence=2", "confidence=nan", "confidence=x", "threshold=1"):
-            assert client.post(f"/v1/check?{query}", json=ROW).status_code == 400
+        found = client.post("/v1/check", json=[row, {"candidate": "x"}]).json()
+        assert client.post("/v1/check?confidence=1", json=row).status_code == 400
+    fits(found, "Checks", schemas)
+    assert (found["metric"], found["signature"]) == ("check", metric.signature.text)
+    one, without_source = found["checks"]
+    assert one["value"] == pytest.approx(score.value, abs=1e-6)
+    text = check_text(score, Example("1", row["candidate"], row["source"]))
+    assert len(one["sentences"]) == len(score.spans) == 2
+    for sentence in one["sentences"]:
+        mark = "✗" if sentence["unsupported"] else "✓"
+        assert f"{mark} {sentence['value']:.2f} {sentence['text']}" in text
+        assert sentence["text"] == row["candidate"][sentence["start"] : sentence["end"]]
+        assert sentence["evidence"] == row["source"]
+        assert not sentence["doubt"] or f"in doubt: {sentence['doubt']}" in text
+    assert "source" in without_source["problem"]
+    assert (without_source["value"], without_source["sentences"]) == (None, [])
 
 
 def test_the_page_gets_progress_and_then_the_view(client: httpx.Client) -> None:

@@ -60,7 +60,7 @@ def test_errors_are_problem_documents() -> None:
         problem(client.get("/assets/..%2fapp.py"), 404, "not-found")
         assert client.get("/v1/score").headers["allow"] == "POST"
         problem(client.get("/v1/score"), 405, "method-not-allowed")
-        assert "cloze" in problem(post("/v1/check", json=ROW), 404, "not-found")
+        assert "serve check" in problem(post("/v1/check", json=ROW), 404, "not-found")
 
 
 def test_a_stream_over_the_limit_ends_with_a_row_that_says_so() -> None:

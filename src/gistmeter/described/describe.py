@@ -52,6 +52,20 @@ class Anchors:
                 return round((at - 1 + (value - ends[at - 1]) / (ends[at] - ends[at - 1])) / 10, 4)
         return 1.0
 
+    def standing(self, value: float) -> str:
+        """Return where a value stands among those of known texts, as text."""
+        return f"higher than {100 * self.share_below(value):.0f} % of the system outputs in {anchor_data()}"
+
+    @property
+    def listed(self) -> str:
+        """The mean values as text, the lowest first.
+
+        >>> Anchors("x", "", {"reference": 0.8, "other article": 0.25}, [], {}).listed
+        'other article 0.25, reference 0.8'
+        """
+        means = sorted(self.means.items(), key=lambda pair: pair[1])
+        return ", ".join(f"{kind} {value:.3g}" for kind, value in means)
+
 
 @dataclass(frozen=True, slots=True)
 class Option:

@@ -1,9 +1,10 @@
-"""The answer of `gistmeter check` as text: which sentences have no support, and the closest evidence."""
+"""The answer of `gistmeter check`: which sentences have no support, and the closest evidence."""
 
 import textwrap
+from dataclasses import dataclass
 
 from gistmeter.core.example import Example
-from gistmeter.core.score import Score, Span
+from gistmeter.core.score import Score
 from gistmeter.report.plain import plain
 
 WIDTH = 100
@@ -12,6 +13,44 @@ UNSUPPORTED = 0.5
 """Sentences below this probability of support are marked."""
 DOUBT = "; in doubt: "
 """Separates the evidence from the fact in doubt, in the note of a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """One sentence of a checked text.
+
+    Args:
+        start: Offset of the first character.
+        end: Offset after the last character.
+        value: The probability that the source supports it.
+        evidence: The closest sentence of the source.
+        doubt: The fact that is most in doubt, for an unsupported sentence with facts.
+    """
+
+    start: int
+    end: int
+    value: float
+    evidence: str
+    doubt: str | None
+
+    @property
+    def unsupported(self) -> bool:
+        """Whether the sentence has no support."""
+        return self.value < UNSUPPORTED
+
+
+def checked_sentences(score: Score) -> list[CheckedSentence]:
+    """Return the sentences of a text.
+
+    Args:
+        score: By the metric `check`.
+    """
+    found = []
+    for span in score.spans:
+        if span.side == "candidate":
+            evidence, _, doubt = span.note.removeprefix("source: ").partition(DOUBT)
+            found.append(CheckedSentence(span.start, span.end, span.value, evidence, doubt or None))
+    return found
 
 
 def check_text(score: Score, example: Example) -> str:
@@ -23,11 +62,11 @@ def check_text(score: Score, example: Example) -> str:
     """
     if score.problem is not None:
         return f"No answer: {plain(score.problem)}\n"
-    spans = [span for span in score.spans if span.side == "candidate"]
-    wrong = sum(span.value < UNSUPPORTED for span in spans)
-    lines = [f"{_verdict(wrong, len(spans))}\n"]
-    for span in spans:
-        lines += _sentence(span, example.candidate)
+    sentences = checked_sentences(score)
+    wrong = sum(sentence.unsupported for sentence in sentences)
+    lines = [f"{_verdict(wrong, len(sentences))}\n"]
+    for sentence in sentences:
+        lines += _lines(sentence, example.candidate)
     share = f"{100 * (1 - score.value):.0f} %"
     lines.append(f"\ncheck {score.value:.2f}: of texts with this value, people called about {share} wrong")
     lines += [f"note: {plain(str(flag))}" for flag in score.flags]
@@ -43,15 +82,15 @@ def _verdict(wrong: int, count: int) -> str:
     return f"{wrong} of {count} sentences {has} no support in the source."
 
 
-def _sentence(span: Span, text: str) -> list[str]:
-    mark = "✗" if span.value < UNSUPPORTED else "✓"
-    head = f"  {mark} {span.value:.2f}"  # as wide as INDENT
-    lines = textwrap.wrap(plain(text[span.start : span.end]), WIDTH - len(INDENT)) or [""]
+def _lines(sentence: CheckedSentence, text: str) -> list[str]:
+    mark = "✗" if sentence.unsupported else "✓"
+    head = f"  {mark} {sentence.value:.2f}"  # as wide as INDENT
+    said = plain(text[sentence.start : sentence.end])
+    lines = textwrap.wrap(said, WIDTH - len(INDENT)) or [""]
     lines = [head + " " + lines[0], *(f"{INDENT} {line}" for line in lines[1:])]
-    if span.value < UNSUPPORTED:
-        note, _, doubt = plain(span.note).removeprefix("source: ").partition(DOUBT)
-        lines += _indented(f"closest in the source: {note}")
-        lines += _indented(f"in doubt: {doubt}") if doubt else []
+    if sentence.unsupported:
+        lines += _indented(f"closest in the source: {plain(sentence.evidence)}")
+        lines += _indented(f"in doubt: {plain(sentence.doubt)}") if sentence.doubt else []
     return lines
 
 

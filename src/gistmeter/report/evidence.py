@@ -7,6 +7,7 @@ from itertools import islice
 
 from gistmeter.core.example import Example, Side
 from gistmeter.core.score import Span
+from gistmeter.report.check import DOUBT
 
 MOST = 3  # places of one word
 SHORT = 4  # characters; shorter words in lower case stand everywhere
@@ -54,8 +55,9 @@ class Evidence:
             return [place] if place.start < place.end <= len(self._text(place.side, place.index)) else []
         if found := _QUOTE.fullmatch(span.note):
             side, index = _side(found)
-            start = self._text(side, index).find(found["text"])
-            return [] if start < 0 else [Place(side, index, start, start + len(found["text"]))]
+            text = found["text"].partition(DOUBT)[0]
+            start = self._text(side, index).find(text)
+            return [] if start < 0 else [Place(side, index, start, start + len(text))]
         own = self._text(span.side, span.index)[span.start : span.end]
         answer = _ANSWER.fullmatch(span.note)
         for words in (answer["text"] if answer else "", own):

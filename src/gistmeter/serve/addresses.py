@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from gistmeter.serve.bodies import JSON, NDJSON
-from gistmeter.serve.check import CONFIDENCE, check
+from gistmeter.serve.check import check
 from gistmeter.serve.counters import MEDIA_TYPE as PROMETHEUS
 from gistmeter.serve.problems import KINDS
 from gistmeter.serve.schemas import SCHEMAS, TEXT, Schema, ref, some
@@ -73,18 +73,9 @@ ADDRESSES = (
         "POST",
         "/v1/check",
         check,
-        "List facts that contradict the source.",
-        "Returns each fact of the candidate for which the model that reads the source is sure of other "
-        "words. Needs the metric cloze. It reports few true facts, and not every wrong one: an empty list "
-        "does not prove that a text is right.",
-        query={
-            "confidence": {
-                "type": "number",
-                "minimum": 0,
-                "maximum": 1,
-                "description": f"How sure the model must be; {CONFIDENCE} by default.",
-            }
-        },
+        "Check which sentences the source supports.",
+        "Answers as gistmeter check: for each sentence the probability that the source supports it, the "
+        "closest sentence of the source, and the fact that is most in doubt. Needs the metric check.",
         body={JSON: ROWS},
         answer={JSON: ref("Checks")},
         problems=(*WORKING, "not-found"),

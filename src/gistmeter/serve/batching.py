@@ -5,14 +5,15 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from typing import Protocol
 
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
 from gistmeter.serve.lanes import Lane, Unit
 
-WINDOW = 0.010
-"""Seconds that a batch waits for the rows of other clients, unless it is full already."""
+WINDOW, LONGEST = 0.010, 0.100
+"""Seconds without a new row after which a batch starts, and the most that it waits for rows."""
 ScoreRows = Callable[[str, Sequence[Row]], list[Score]]
 
 
@@ -73,13 +74,21 @@ class Batcher:
         """Score what arrives, until cancelled."""
         while True:
             await self._arrived.wait()
-            if not any(lane.characters >= lane.budget for lane in self._lanes.values()):
-                await asyncio.sleep(WINDOW)
-            self._arrived.clear()
+            await self._gather()
             for label, lane in list(self._lanes.items()):  # each metric in turn
                 await self._batch(label, lane)
             if self.waiting:
                 self._arrived.set()
+
+    async def _gather(self) -> None:
+        """Return when a batch is full or no more rows arrive: clients that have their scores send again."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + LONGEST
+        with suppress(TimeoutError):
+            while loop.time() < end and not any(lane.full for lane in self._lanes.values()):
+                self._arrived.clear()
+                await asyncio.wait_for(self._arrived.wait(), WINDOW)
+        self._arrived.clear()
 
     async def _batch(self, label: str, lane: Lane) -> None:
         batch = [unit for unit in lane.take() if not unit.score.done()]

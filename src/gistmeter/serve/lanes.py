@@ -41,6 +41,11 @@ class Lane:
         self._requests: dict[object, deque[Unit]] = {}
         self._turns: deque[object] = deque()
 
+    @property
+    def full(self) -> bool:
+        """Whether the units fill a batch."""
+        return self.characters >= self.budget
+
     def add(self, request: object, unit: Unit) -> None:
         """Append a unit to those of its request."""
         if request not in self._requests:

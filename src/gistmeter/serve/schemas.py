@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from gistmeter.report.check import UNSUPPORTED
+
 Schema = dict[str, Any]
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": ["number", "null"]}
@@ -77,24 +79,24 @@ SCHEMAS: dict[str, Schema] = {
     "Check": record(
         {
             "id": TEXT,
-            "value": NUMBER,
-            "problem": OPTIONAL_TEXT,
-            "unsupported": some(
-                record(
-                    {
-                        "start": OFFSET,
-                        "end": OFFSET,
-                        "text": TEXT,
-                        "answer": TEXT,
-                        "confidence": {"type": "number"},
-                    }
-                )
-            ),
+            "value": NUMBER | {"description": "The probability that the source supports every sentence."},
+            "problem": OPTIONAL_TEXT | {"description": "Why there is no value."},
+            "flags": some(TEXT),
+            "sentences": some(ref("Sentence")),
         }
     ),
-    "Checks": record(
-        {"metric": TEXT, "signature": TEXT, "confidence": {"type": "number"}, "checks": some(ref("Check"))}
+    "Sentence": record(
+        {
+            "start": OFFSET | {"description": "Offset of the first character (Unicode code point)."},
+            "end": OFFSET | {"description": "Offset after the last character."},
+            "text": TEXT,
+            "value": {"type": "number", "description": "The probability that the source supports it."},
+            "unsupported": {"type": "boolean", "description": f"Whether the value is below {UNSUPPORTED}."},
+            "evidence": TEXT | {"description": "The closest sentence of the source."},
+            "doubt": OPTIONAL_TEXT | {"description": "The fact that is most in doubt, if it has no support."},
+        }
     ),
+    "Checks": record({"metric": TEXT, "signature": TEXT, "checks": some(ref("Check"))}),
     "Metrics": record(
         {
             "ready": {"type": "boolean"},

@@ -184,13 +184,10 @@ def _print(summary: Summary, options: ScoreOptions, pair: Example | None) -> Non
 
 def _standing(signature: str, value: float) -> str:
     """Return where a value stands among those of known texts; nothing if they were scored otherwise."""
-    from gistmeter.described.describe import anchor_data, anchors_of
+    from gistmeter.described.describe import anchors_of
 
     anchors = anchors_of(signature)
-    if anchors is None or math.isnan(value):
-        return ""
-    share = 100 * anchors.share_below(value)
-    return f"\n\nhigher than {share:.0f} % of the system outputs in {anchor_data()}"
+    return "" if anchors is None or math.isnan(value) else f"\n\n{anchors.standing(value)}"
 
 
 def _explain(summary: Summary, options: ScoreOptions) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gistmeter.app.options.common import RuntimeOptions, add_runtime
 from gistmeter.app.options.parsing import Commands, above_zero, add_command, not_negative, positive
 
-METRICS = ("speed:against=source", "cloze", "sumqe")
+METRICS = ("check", "cloze", "sumqe")
 """The metrics that are served if none is named: they need a source, or nothing but the candidate."""
 
 

@@ -4,7 +4,9 @@ No other module reorders inputs.
 """
 
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate
 from typing import NoReturn, TypeVar
 
 import torch
@@ -16,6 +18,8 @@ from gistmeter.models.run.cpu import fast_products
 from gistmeter.models.run.memory import lacks_memory
 from gistmeter.models.run.runtime import Runtime
 
+PADDING = 32
+"""Maximum padding of a batch on a CPU, in tokens: running a batch costs about as much as these tokens."""
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
 
@@ -30,8 +34,9 @@ def in_batches(
 ) -> list[Result]:
     """Run a model on items of different lengths.
 
-    Equal items run once. The longest items run first, so that out-of-memory errors occur early. A batch that
-    does not fit into memory is halved, and the smaller batch size applies to the rest of the call.
+    Equal items run once. The longest items run first, so that out-of-memory errors occur early. A batch ends
+    at the token budget, and on a CPU also before its padding costs more than another batch. A batch that does
+    not fit into memory is halved, and the smaller batch size applies to the rest of the call.
 
     Args:
         items: Hashable inputs, such as tuples of token ids.
@@ -52,11 +57,12 @@ def in_batches(
     results: dict[Item, Result] = {}
     budget = runtime.token_budget()
     device = runtime.torch_device()
+    padding = PADDING if device.type == "cpu" else budget
     total = sum(length(item) for item in unique)
     with torch.inference_mode(), _bar(total, label, runtime) as bar:
         while len(results) < len(unique):
             check_deadline()
-            batch = _next_batch(unique, len(results), length, budget)
+            batch = _next_batch(unique, len(results), length, (budget, padding))
             try:
                 with fast_products(device, length(batch[0])):
                     results.update(zip(batch, forward(batch), strict=True))
@@ -79,9 +85,15 @@ def mask(rows: Sequence[Sequence[int]], device: torch.device) -> torch.Tensor:
     return pad([[1] * len(row) for row in rows], 0, device)
 
 
-def _next_batch(unique: list[Item], start: int, length: Callable[[Item], int], budget: int) -> list[Item]:
+def _next_batch(
+    unique: list[Item], start: int, length: Callable[[Item], int], most: tuple[int, int]
+) -> list[Item]:
+    """Return the items of the next batch: at least one, at most so many tokens, and so much padding."""
+    budget, padding = most
     longest = max(1, length(unique[start]))
-    return unique[start : start + max(1, budget // longest)]
+    batch = unique[start : start + max(1, budget // longest)]
+    padded = list(accumulate(longest - max(1, length(item)) for item in batch))
+    return batch[: bisect_right(padded, padding)]
 
 
 def _smaller_budget(error: BaseException, batch: Sequence[Item], length: Callable[[Item], int]) -> int:

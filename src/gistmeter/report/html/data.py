@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -23,6 +23,17 @@ Json = dict[str, Any]
 Cuts = Sequence[tuple[int, int]]
 
 
+class Anchors(Protocol):
+    """Values of a metric on known texts."""
+
+    @property
+    def listed(self) -> str:
+        """Their means as text."""
+
+    def standing(self, value: float) -> str:
+        """Return where a value stands among them, as text."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """What a page is made of.
@@ -32,12 +43,23 @@ class View:
         examples: What was scored, in the order of the scores.
         human: What people said of each example, by dimension; empty if nobody did.
         sentences: Where each sentence of each candidate starts and ends; empty if that is not known.
+        anchors: Of each metric, None if unknown; empty if none is known.
     """
 
     results: Mapping[str, MetricResult]
     examples: Sequence[Example]
     human: Sequence[Mapping[str, float]] = ()
     sentences: Sequence[Cuts] = ()
+    anchors: Sequence[Anchors | None] = ()
+
+    @property
+    def metrics(self) -> list[tuple[str, MetricResult, Anchors | None]]:
+        """The label, the result and the anchors of each metric."""
+        anchors = self.anchors or [None] * len(self.results)
+        return [
+            (label, result, known)
+            for (label, result), known in zip(self.results.items(), anchors, strict=True)
+        ]
 
 
 def shown_rows(total: int, limit: int) -> list[int]:
@@ -62,8 +84,8 @@ def page_data(view: View, shown: Sequence[int]) -> Json:
     return {
         "total": len(view.examples),
         "metrics": [
-            {"label": label, **_scale([result.scores[at] for at in shown])}
-            for label, result in view.results.items()
+            {"label": label, "anchors": known and known.listed, **_scale([result.scores[at] for at in shown])}
+            for label, result, known in view.metrics
         ],
         "rows": rows,
         "texts": list(texts),
@@ -91,8 +113,12 @@ def _row(view: View, at: int, texts: dict[str, int]) -> Json:
         ],
         "human": dict(view.human[at]) if view.human else {},
         "scores": [
-            _score(result.scores[at], example, finder) | {"sentences": _sentences(result.scores[at], cuts)}
-            for result in view.results.values()
+            _score(result.scores[at], example, finder)
+            | {
+                "sentences": _sentences(result.scores[at], cuts),
+                "standing": _standing(result.scores[at], known),
+            }
+            for _, result, known in view.metrics
         ],
     }
 
@@ -112,6 +138,10 @@ def _score(score: Score, example: Example, finder: Evidence) -> Json:
             for span in score.spans
         ],
     }
+
+
+def _standing(score: Score, anchors: Anchors | None) -> str | None:
+    return anchors.standing(score.value) if anchors is not None and math.isfinite(score.value) else None
 
 
 def _sentences(score: Score, cuts: Cuts) -> list[list[float | None]]:

@@ -60,10 +60,13 @@
       this.box.append(make("span", { class: "gm-hidden" }, ` ${text}`));
       this.box.hidden = false;
       const frame = this.root.getBoundingClientRect();
-      const place = mark.getClientRects()[0] || mark.getBoundingClientRect();
+      const whole = mark.getBoundingClientRect();
+      const first = mark.getClientRects()[0] || whole;
+      const fits = whole.bottom + this.box.offsetHeight + 6 <= window.innerHeight;
+      const below = fits ? whole : first; // below a long span it might not be seen
       const most = frame.width - this.box.offsetWidth - 8;
-      this.box.style.left = `${Math.max(4, Math.min(place.left - frame.left, most))}px`;
-      this.box.style.top = `${place.bottom - frame.top + 6}px`;
+      this.box.style.left = `${Math.max(4, Math.min(first.left - frame.left, most))}px`;
+      this.box.style.top = `${below.bottom - frame.top + 6}px`;
     }
 
     hide() {
@@ -372,6 +375,7 @@
           row.doc === null ? null : make("span", { class: "gm-tag gm-pale" }, row.doc),
           ...score.flags.map((flag) => make("span", { class: "gm-tag gm-flag" }, `⚑ ${flag.text}`))),
         make("div", { class: "gm-figures" },
+          small("Standing", score.standing ? [score.standing, `means there: ${this.data.metrics[this.at].anchors}`] : []),
           small("People", human),
           small("Parts", parts),
           small("Other metrics", others.map(([label, value]) => `${label} ${figure(value)}`))));
