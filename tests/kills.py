@@ -48,7 +48,7 @@ SUITE = (
 CASES = (
     Case("score", ("score", "rouge", "chrf", "-i", "{data}", "-o", JSONL), RESUME, ("out.jsonl",)),
     Case("score .csv.gz", ("score", "rouge", "-i", "{data}", "-o", PACKED), RESUME, ("out.csv.gz",)),
-    Case("benchmark", ("benchmark", "rouge", "--data", "{data}", "--json", FIGURES), RESUME, ("out.json",)),
+    Case("benchmark", ("benchmark", "chrf", "--data", "{data}", "--json", FIGURES), RESUME, ("out.json",)),
     Case("suite", SUITE, (), ("summeval.json", "summeval.md")),
 )
 
