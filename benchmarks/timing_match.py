@@ -29,7 +29,7 @@ from transformers import PreTrainedTokenizerFast, RobertaConfig, RobertaModel
 
 from gistmeter import Example, catalog, load
 from gistmeter.io.rows import read_rows
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.run.types import Model
 from gistmeter.text.sentences import split_sentences
 

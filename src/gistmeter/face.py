@@ -1,21 +1,18 @@
-"""Shared code of `load`, `score` and `benchmark`: parse keywords, metrics and rows."""
+"""Shared code of `load`, `score` and `benchmark`: parse keywords and metrics."""
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from gistmeter import catalog
 from gistmeter.core.errors import MissingField, UsageError
-from gistmeter.core.example import Example
-from gistmeter.core.language import primary
-from gistmeter.core.metric import Metric, MetricWrapper
+from gistmeter.core.metric import Metric
 from gistmeter.core.nearest import did_you_mean
 from gistmeter.core.options import options_given
-from gistmeter.core.row import Row, with_language
-from gistmeter.core.score import Score
-from gistmeter.io.frames import Table, as_list, table_from
+from gistmeter.io.frames import Table
+from gistmeter.io.given import COLUMNS
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
 if TYPE_CHECKING:
@@ -25,16 +22,6 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("gistmeter")
 Metrics = str | Metric | Iterable[str | Metric]
 Words = dict[str, Any]
-COLUMNS = {
-    "candidates": "candidate",
-    "sources": "source",
-    "references": "references",
-    "ids": "id",
-    "systems": "system",
-    "doc_ids": "doc_id",
-    "languages": "language",
-}
-"""The keyword of each column, with the field that the column contains."""
 
 
 class LoadWords(TypedDict, total=False):
@@ -61,22 +48,6 @@ class ScoreWords(LoadWords, total=False):
     systems: Iterable[object] | None
     doc_ids: Iterable[object] | None
     languages: Iterable[str | None] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Scored(MetricWrapper):
-    """A metric that returns precomputed scores.
-
-    Args:
-        metric: The metric that computed the scores.
-        scores: One score per row.
-    """
-
-    scores: Sequence[Score]
-
-    def score(self, examples: Sequence[Example], /) -> list[Score]:
-        """Return the precomputed scores, which must belong to these examples."""
-        return list(self.scores)
 
 
 def load(  # noqa: PLR0913 - the words of the command line
@@ -163,41 +134,6 @@ def runtime_from(words: Mapping[str, Any], *, progress: bool) -> Runtime:
     return runtime
 
 
-def read_spoken(
-    rows: object, columns: Words, fields: Mapping[str, str] | None, language: str | None
-) -> Table:
-    """Return the rows to score, with a language for those that name none; see `read_table`.
-
-    Raises:
-        UsageError: As in `read_table`, and if the language is not a BCP 47 tag.
-    """
-    table = read_table(rows, columns, fields)
-    try:
-        spoken = primary(language) if language else None
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    return replace(table, rows=list(with_language(table.rows, spoken)))
-
-
-def read_table(rows: object, columns: Words, fields: Mapping[str, str] | None) -> Table:
-    """Return the rows to score, from rows, a file or columns.
-
-    Raises:
-        UsageError: If neither rows nor columns are given, or both.
-    """
-    if rows is None and not columns:
-        raise UsageError("there is nothing to score; give rows, or candidates=[…]")
-    if columns and (rows is not None or fields):
-        raise UsageError(f"give rows (with or without fields), or {', '.join(columns)}; not both")
-    if columns:
-        return table_from({COLUMNS[name]: as_list(name, values) for name, values in columns.items()})
-    if isinstance(rows, str | PathLike):
-        from gistmeter.io.rows import read_rows
-
-        return Table(list(read_rows(str(rows), fields=fields or {})))
-    return table_from(rows, fields=fields)
-
-
 def usable_metrics(metrics: Metrics, words: Words, table: Table, *, progress: bool) -> dict[str, Metric]:
     """Return metrics by label; load those given by name.
 
@@ -276,19 +212,6 @@ def view_of(report: "Report") -> "View":
         sentences=[known[example.candidate] for example in report.examples],
         anchors=[anchors_of(result.signature.text) for result in report.view.results.values()],
     )
-
-
-def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:
-    """Score rows with one metric, chunk by chunk, with a progress bar."""
-    from gistmeter.engine.local import score_rows
-    from gistmeter.engine.progress import rows_bar
-
-    column: list[Score] = []
-    with rows_bar(len(rows), label=label, shown=progress) as bar:
-        for chunk in score_rows([metric], rows):
-            column += [scored.scores[0] for scored in chunk]
-            bar.update(len(chunk))
-    return column
 
 
 def _load(specs: Sequence[str], words: Words, *, progress: bool) -> dict[str, Metric]:

@@ -105,7 +105,7 @@ def test_torchmetrics() -> None:
 def test_sentence_transformers() -> None:
     library = needs("sentence_transformers")
     from gistmeter.adapters.sentence_transformers import as_sentence_transformers
-    from gistmeter.models.files.load import find_model
+    from gistmeter.models.files.find import find_model
 
     model = library.SentenceTransformer(str(find_model("minilm").folder), device="cpu")
     metric = as_sentence_transformers(model, against="source")

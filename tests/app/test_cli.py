@@ -106,6 +106,8 @@ def test_one_pair_from_files_and_from_text_is_one_number(
         (["score", "rouge", "-i", "ROWS", "--fields", "candidate=summary"], 3, "summary"),
         (["score", "speed", "-i", "ROWS", "--model", "./nowhere"], 4, "./nowhere"),
         (["score", "speed", "-i", "ROWS", "--model", "nobody/nothing"], 4, "hf download nobody/nothing"),
+        (["score", "maskeval", "-i", "ROWS", "--preset", "multilingual"], 4, "hf download google/mt5-base"),
+        (["score", "cloze", "-i", "ROWS", "--preset", "multilingual"], 2, "mini, base, paper"),
         (["benchmark", "rouge", "--data", "ROWS"], 3, "human scores"),
         (["benchmark", "rouge", "--data", "EMPTY"], 3, "no files of rows"),
     ],

@@ -275,7 +275,7 @@ def test_it_is_a_metric_that_obeys_the_law(name: str, tmp_path: Path) -> None:
     assert_same(kept.score(ORDINARY[:1]) + kept.score(ORDINARY[1:]), whole, "split")
     assert_same(kept.score(ORDINARY * 2), whole * 2, "doubled")
     assert kept.score([]) == []
-    odd = [Example(str(at), text, text, (text,)) for at, text in enumerate(ODD_TEXTS) if len(text) < 1000]
+    odd = [Example(str(at), text, text, (text,)) for at, text in enumerate(ODD_TEXTS)]
     assert_sound(kept, odd, name)
     assert_sound(Kept(build(name), ScoreCache(tmp_path)), odd, f"{name}, from disk")
 

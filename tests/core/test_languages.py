@@ -11,7 +11,7 @@ import gistmeter as gm
 from gistmeter import catalog
 from gistmeter.app.cli import main
 from gistmeter.core.errors import UsageError
-from gistmeter.core.language import PROBLEM, Languages, primary
+from gistmeter.core.language import PROBLEM, UNSPACED, Languages, primary, unspaced_language
 from gistmeter.io.cache import ScoreCache
 from gistmeter.io.kept import Kept, content_key
 from gistmeter.metrics.baselines import Bleu, BleuOptions, Chrf, Novelty, Rouge, RougeOptions
@@ -19,8 +19,18 @@ from tests.laws.variants import FIXTURES, build
 
 FRENCH = "Nous n'avons toujours pas reçu les réponses que nous attendions depuis longtemps."
 ROW = {"candidate": FRENCH, "source": FRENCH, "references": [FRENCH], "language": "fr-CA"}
-UNFLAGGED = ("rouge", "check", "moverscore", "sms", "meteor")
-ENGLISH_ONLY = (*UNFLAGGED, "maskeval", "cloze", "simplicity", "speed", "sumqe", "bertscore", "likelihood")
+UNFLAGGED = ("rouge", "check", "moverscore", "sms")
+ENGLISH_ONLY = (
+    *UNFLAGGED,
+    "meteor",
+    "maskeval",
+    "cloze",
+    "simplicity",
+    "speed",
+    "sumqe",
+    "bertscore",
+    "likelihood",
+)
 
 
 @pytest.mark.parametrize("name", catalog.METRICS)
@@ -167,3 +177,32 @@ def test_the_command_metrics_prints_the_languages_of_a_metric(
     lines = capsys.readouterr().out.splitlines()
     assert f"languages {said}" in lines
     assert any(line.endswith("(preset multilingual)") for line in lines) == (name == "speed")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "船は正午に港に着いた。",
+        "船中午到达港口。",
+        "เรือมาถึงท่าเรือตอนเที่ยง",
+        "ເຮືອມາຮອດ",
+        "ទូកមកដល់",
+        "လှေရောက်သည်",
+        "གྲུ་འབྱོར་",
+    ],
+)
+def test_a_script_without_spaces_names_its_language_to_metrics_that_count_words(text: str) -> None:
+    language = unspaced_language(text)
+    assert language in UNSPACED
+    row = gm.Example("1", text, references=[text + text])
+    (bleu,) = Bleu().score([row])
+    assert bleu.problem is not None and bleu.problem.startswith(f"{PROBLEM}the row is in {language}, ")
+    (named,) = Bleu().score([gm.Example("1", text, references=[text + text], language="fr")])
+    assert named.problem is None, "what the row says counts"
+    assert Bleu(BleuOptions(tokenizer="char")).score([row])[0].value > 0
+
+
+def test_a_text_in_another_script_or_with_a_foreign_name_has_no_language_by_its_script() -> None:
+    assert [
+        unspaced_language(text) for text in ("", "12 €", "Был день.", "여객선이 떠났다.", "The city of 北京.")
+    ] == [None] * 5

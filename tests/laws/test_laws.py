@@ -21,11 +21,12 @@ from gistmeter.core.score_row import score_row
 from tests.laws.variants import (
     CASES,
     MOST_CHARACTERS,
-    ODD_TEXTS,
     ORDINARY,
+    SOME_CHARACTERS,
     build,
     choices,
     is_first_adapter,
+    odd_texts,
     variants,
 )
 
@@ -177,14 +178,16 @@ def test_ordinary_texts_are_scored(name: str, model: Path) -> None:
 @pytest.mark.slow
 def test_odd_texts_never_stop_a_metric(name: str, model: Path) -> None:
     plain = "The ferry left."
-    # Every word of a long text is a query: the first adapter has them all, the others the short ones.
-    longest = MOST_CHARACTERS if is_first_adapter(name, model) else 1_000
-    examples = [
-        Example(f"{number}-{at}", *texts)
-        for number, odd in enumerate(text for text in ODD_TEXTS if len(text) <= longest)
-        for at, texts in enumerate([(odd, plain, (plain,)), (plain, odd, (odd, plain)), (odd, odd, (odd,))])
-    ]
     for label, metric in variants(name, model):
+        # Every word of a long text is a query: the defaults of the first adapter have the longest texts.
+        characters = MOST_CHARACTERS if label == name else SOME_CHARACTERS
+        examples = [
+            Example(f"{number}-{at}", *texts)
+            for number, odd in enumerate(odd_texts(characters if is_first_adapter(name, model) else 0))
+            for at, texts in enumerate(
+                [(odd, plain, (plain,)), (plain, odd, (odd, plain)), (odd, odd, (odd,))]
+            )
+        ]
         assert_sound(metric, examples, label)
 
 

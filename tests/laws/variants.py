@@ -13,16 +13,19 @@ import pytest
 from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
-from gistmeter.metrics.speed import presets
+from gistmeter.metrics.cloze import presets as cloze
+from gistmeter.metrics.speed import presets as speed
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.factors import load_pipeline
 from tests.tiny_frequencies import save_tables
-from tests.tiny_models import save_cross_encoder
+from tests.tiny_models import save_bert, save_cross_encoder
 from tests.tiny_spacy import tiny_pipeline
 
-# Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter.
+# Fixtures with tiny models; a metric that does not run on a plain encoder names its own, one an adapter. The
+# first is of the kind that ships: options and long texts are tried on it.
 FIXTURES: dict[str, list[str]] = {
-    "maskeval": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
-    "cloze": ["tiny_roberta_lm", "tiny_t5", "tiny_bart", "tiny_copy_infiller"],
+    "maskeval": ["tiny_copy_infiller", "tiny_t5", "tiny_bart", "tiny_roberta_lm"],
+    "cloze": ["tiny_copy_infiller", "tiny_t5", "tiny_bart", "tiny_roberta_lm"],
     "simplicity": ["tiny_tuned"],
     "sumqe": ["tiny_regressor"],
     "likelihood": ["tiny_bart", "tiny_t5"],
@@ -39,11 +42,16 @@ def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object)
         options = {"pipeline": pipeline_folder(), **options}
     if name == "simplicity":
         options = {"frequencies": tables_folder(), **options}
-    if options.get("task") == "nli":
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(presets, "RETRIEVER", str(model))
-            return catalog.build(name, model=nli_folder(), runtime=runtime, options=options)
-    return catalog.build(name, model=str(model), runtime=runtime, options=options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(speed, "RETRIEVER", str(model))
+        patch.setattr(cloze, "RETRIEVER", encoder_folder())
+        patch.setattr(cloze, "load_pipeline", load_once)
+        folder = nli_folder() if options.get("task") == "nli" else str(model)
+        return catalog.build(name, model=folder, runtime=runtime, options=options)
+
+
+load_once = cache(load_pipeline)
+"""Loading a pipeline takes half of the time in which ClozE is built."""
 
 
 def is_first_adapter(name: str, model: Path) -> bool:
@@ -60,6 +68,15 @@ def pipeline_folder() -> str:
     folder = tempfile.mkdtemp(prefix="gistmeter-pipeline-")
     atexit.register(shutil.rmtree, folder)
     tiny_pipeline().to_disk(folder)
+    return folder
+
+
+@cache
+def encoder_folder() -> str:
+    """Return a folder with a tiny encoder; it goes with the process."""
+    folder = tempfile.mkdtemp(prefix="gistmeter-encoder-")
+    atexit.register(shutil.rmtree, folder)
+    save_bert(Path(folder))
     return folder
 
 
@@ -159,7 +176,10 @@ ORDINARY = [
     Example("no-references", "A mayor spoke.", "The mayor spoke at length."),
 ]
 
-MOST_CHARACTERS = 60_000
+MOST_CHARACTERS, SOME_CHARACTERS = 60_000, 6_000
+"""Lengths of long texts; the shorter one is still beyond the window of every tiny model."""
+LONG_TEXTS = ["The ferry left. ", "x", "."]
+"""What long texts repeat."""
 ODD_TEXTS = [
     "",
     "   \n ",
@@ -174,7 +194,9 @@ ODD_TEXTS = [
     "[SEP] <s> </s> [MASK] <extra_id_0>",
     "é" * 3 + "e\u0301" * 3,
     "broken \ud800 half",
-    "The ferry left. " * 3750,
-    "x" * MOST_CHARACTERS,
-    "." * MOST_CHARACTERS,
 ]
+
+
+def odd_texts(characters: int) -> list[str]:
+    """Return `ODD_TEXTS`, and long texts of a number of characters."""
+    return [*ODD_TEXTS, *(text * (characters // len(text)) for text in LONG_TEXTS if characters)]

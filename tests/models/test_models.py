@@ -15,7 +15,8 @@ from gistmeter.core.errors import BadModel, GistmeterError, ModelNotFound, Usage
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import digest
-from gistmeter.models.files.load import find_model, is_cross_encoder, load_tokenizer, load_weights
+from gistmeter.models.files.find import find_model, is_cross_encoder
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.run import cpu
 from gistmeter.models.run.batching import PADDING, in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime

@@ -1,9 +1,14 @@
 """Test sentence boundaries in many languages. A bar marks each boundary; it is not part of the text."""
 
+import json
+from pathlib import Path
+
 import pytest
 
+from gistmeter.text.abbreviations import RECOGNIZED, likely_language
 from gistmeter.text.sentences import split_sentences
 
+SAMPLES = Path(__file__).parents[2] / "packages" / "multilingual" / "samples.json"
 CASES = [
     ("de", "Am 3. Oktober kam Dr. Berg mit Hrn. Lund.| Er blieb bis 5. Mai.| Danach, bzw. davor, ging er."),
     ("de", "Das kostet ca. 5 Mio. Euro.| Die Firma Berg e.V. zahlt."),
@@ -45,3 +50,22 @@ def test_every_visible_character_lies_in_one_sentence() -> None:
         text = marked.replace("|", "")
         covered = "".join(text[start:end] for start, end in split_sentences(text, language))
         assert covered.replace(" ", "") == text.replace(" ", "")
+
+
+@pytest.mark.parametrize(("language", "marked"), [each for each in CASES if each[0] in RECOGNIZED[:-1]])
+def test_a_text_of_an_unknown_language_is_cut_by_the_rules_of_its_own(language: str, marked: str) -> None:
+    text = marked.replace("|", "")
+    assert likely_language(text) == language
+    assert split_sentences(text, "xx") == split_sentences(text, language)
+
+
+def test_an_english_text_of_an_unknown_language_keeps_its_titles_whole() -> None:
+    text = "Dr. Berg met Mr. Lee. He left at noon."
+    assert split_sentences(text, "xx") == split_sentences(text, "en") == [(0, 21), (22, 38)]
+
+
+def test_the_language_of_most_samples_is_recognized() -> None:
+    samples = json.loads(SAMPLES.read_text(encoding="utf-8"))
+    found = [likely_language(text) == language for language, texts in samples.items() for text in texts]
+    assert len(found) == 230
+    assert sum(found) / len(found) > 0.85  # the others, of one sentence, have no stop word

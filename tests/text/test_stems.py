@@ -75,7 +75,7 @@ def test_stems_of_random_words_are_nltks(word: str) -> None:
 
 def vocabulary() -> set[str]:
     """Return the words of the tokenizer that ships with the MiniLM encoder."""
-    from gistmeter.models.files.load import find_model
+    from gistmeter.models.files.find import find_model
 
     found = json.loads((find_model("minilm").folder / "tokenizer.json").read_text())["model"]["vocab"]
     return {word for word in found if re.fullmatch("[a-z0-9]+", word)}

@@ -10,7 +10,9 @@ from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.score import Score
-from gistmeter.face import load, read_table, score_column
+from gistmeter.engine.local import score_column
+from gistmeter.face import load
+from gistmeter.io.given import read_table
 
 
 @contextmanager

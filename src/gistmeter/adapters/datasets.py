@@ -5,7 +5,8 @@ from typing import Any
 
 from gistmeter.adapters.common import metric_from
 from gistmeter.core.metric import Metric
-from gistmeter.face import read_table, score_column
+from gistmeter.engine.local import score_column
+from gistmeter.io.given import read_table
 
 Batch = Mapping[str, list[Any]]
 Columns = dict[str, list[Any]]

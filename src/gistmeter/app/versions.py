@@ -54,15 +54,15 @@ def _machine() -> dict[str, str]:
 
 
 def _models() -> dict[str, str]:
+    from gistmeter.models.files import minilm
     from gistmeter.models.files.bundle import BUNDLE, entries
-    from gistmeter.models.files.load import MINILM_PACKAGES
     from gistmeter.models.files.pinned import HOME, PINNED, models_folder
 
     included = ", ".join(model.name for model in entries(root=BUNDLE))
-    minilm = next((package for package in MINILM_PACKAGES if find_spec(package)), "not found")
+    found = next((package for package in minilm.PACKAGES if find_spec(package)), "not found")
     fetched = {
         model.name: "found" if (models_folder() / model.name).is_dir() else "not fetched"
         for model in PINNED.values()
     }
     folder = f"set by {HOME}" if HOME in os.environ else str(models_folder())
-    return {"included models:": included, "minilm": minilm, **fetched, "models folder:": folder}
+    return {"included models:": included, "minilm": found, **fetched, "models folder:": folder}

@@ -12,6 +12,7 @@ from gistmeter.bench.stats.correlate import benchmark_row, correlate
 from gistmeter.core.levels import Level
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
+from gistmeter.core.score import Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Result:
 
 
 def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, seed: int = 0) -> Result:
-    """Correlate a metric's value and components with every human dimension, at every level.
+    """Score rows with a metric, and correlate its value and components with human judgements.
 
     Args:
         task: Name of the data set.
@@ -42,6 +43,26 @@ def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, see
     start = time.perf_counter()
     scores = metric.score([row.example for row in rows])
     seconds = time.perf_counter() - start
+    figures = correlations(task, label, rows, scores, signature=metric.signature.text, seed=seed)
+    return Result(figures, seconds, np.array([score.value for score in scores]))
+
+
+def correlations(
+    task: str, label: str, rows: Sequence[Row], scores: Sequence[Score], *, signature: str, seed: int = 0
+) -> list[dict[str, object]]:
+    """Correlate the value and the components of scores with every human dimension, at every level.
+
+    Args:
+        task: Name of the data set.
+        label: Name of the metric.
+        rows: Rows with human scores.
+        scores: One score per row.
+        signature: Signature of the metric, as text.
+        seed: Seed of the bootstrap.
+
+    Returns:
+        Correlations, in the format of `gistmeter benchmark --json`.
+    """
     parts = list(dict.fromkeys(name for score in scores for name in score.parts))
     columns = {"value": np.array([score.value for score in scores])}
     columns |= {name: np.array([score.parts.get(name, np.nan) for score in scores]) for name in parts}
@@ -53,6 +74,5 @@ def benchmark(task: str, label: str, metric: Metric, rows: Sequence[Row], *, see
         for part, values in columns.items():
             for level in get_args(Level):
                 found = correlate(values, human, documents=documents, systems=systems, level=level, seed=seed)
-                signature = metric.signature.text
                 figures.append(benchmark_row(task, label, part, dimension, found, signature))
-    return Result(figures, seconds, columns["value"])
+    return figures

@@ -99,6 +99,18 @@ class Example:
         for index, reference in enumerate(self.references):
             yield "reference", index, reference
 
+    def compared(self, need: Need) -> list[tuple[Side, int, str]]:
+        """Return the candidate and the texts that it is compared with, as in `texts`.
+
+        Args:
+            need: The field with the other texts: the source, or the references.
+
+        >>> Example("1", "A cat.", source="A cat sat.", references=["Cat."]).compared("references")
+        [('candidate', 0, 'A cat.'), ('reference', 0, 'Cat.')]
+        """
+        left_out = "reference" if need == "source" else "source"
+        return [text for text in self.texts() if text[0] != left_out]
+
 
 def _label(value: object) -> str | None:
     return None if is_missing(value) else str(value)

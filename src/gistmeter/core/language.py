@@ -67,6 +67,19 @@ ANY = Languages()
 ENGLISH = Languages(("en",))
 UNSPACED = ("bo", "ja", "km", "lo", "my", "th", "yue", "zh")
 """Languages without spaces between words."""
+_KANA, _HAN = "\u3040-\u30ff", "\u3400-\u4dbf\u4e00-\u9fff"
+_SCRIPTS = {
+    "bo": "\u0f00-\u0fff",
+    "km": "\u1780-\u17ff",
+    "lo": "\u0e80-\u0eff",
+    "my": "\u1000-\u109f",
+    "th": "\u0e00-\u0e7f",
+    "ja": _KANA + _HAN,
+    "zh": _HAN,
+}
+_LETTERS = {language: re.compile(f"[{letters}]") for language, letters in _SCRIPTS.items()}
+_UNSPACED_LETTER = re.compile(f"[{''.join(_SCRIPTS.values())}]")
+_SAMPLE = 2000
 
 
 def primary(tag: str) -> str | None:
@@ -122,3 +135,22 @@ def row_language(language: str | None, option: str) -> str:
     ('fr', 'de', 'xx')
     """
     return language or (NOT_CHECKED if "+" in option else option)
+
+
+def unspaced_language(text: str) -> str | None:
+    """Return the language without spaces that a text is in, from its script; None for other texts.
+
+    Args:
+        text: Of which the first 2,000 characters are read.
+
+    >>> unspaced_language("เรือออกไป"), unspaced_language("船は着いた。"), unspaced_language("北京 is a city")
+    ('th', 'ja', None)
+    """
+    sample = text[:_SAMPLE]
+    if sample.isascii() or not _UNSPACED_LETTER.search(sample):
+        return None
+    counts = {language: len(letters.findall(sample)) for language, letters in _LETTERS.items()}
+    if counts["zh"] * 5 > counts["ja"] * 4:
+        counts["ja"] = 0  # almost no kana
+    most = max(counts, key=counts.__getitem__)
+    return most if counts[most] * 2 > sum(map(str.isalnum, sample)) else None

@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from gistmeter.core.errors import NotFinite
 from gistmeter.core.example import Example, Need
-from gistmeter.core.language import ANY, Languages
+from gistmeter.core.language import ANY, Languages, unspaced_language
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 
@@ -146,7 +146,10 @@ def _problem(example: Example, needs: tuple[Need, ...]) -> Score | None:
 
 def _foreign(example: Example, languages: Languages) -> Score | None:
     """Return the undefined score of an example in a language that the metric does not score."""
-    problem = languages.problem(example.language)
+    language = example.language
+    if language is None and languages.but:  # the words of a script without spaces cannot be found
+        language = unspaced_language(example.candidate)
+    problem = languages.problem(language)
     return None if problem is None else Score.undefined(example.id, problem, (Flag("other_language"),))
 
 

@@ -9,6 +9,7 @@ from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.row import Row
 from gistmeter.core.score import Score
+from gistmeter.engine.progress import rows_bar
 from gistmeter.io.scored import Scored
 
 SHARE = 50_000
@@ -69,6 +70,16 @@ def score_rows(
         yield score_chunk(metrics, part, max_seconds_per_row)
         if time.monotonic() - start > size.seconds:
             size = size.halved()
+
+
+def score_column(metric: Metric, rows: Sequence[Row], *, label: str, progress: bool) -> list[Score]:
+    """Score rows with one metric, chunk by chunk, with a progress bar."""
+    column: list[Score] = []
+    with rows_bar(len(rows), label=label, shown=progress) as bar:
+        for chunk in score_rows([metric], rows):
+            column += [scored.scores[0] for scored in chunk]
+            bar.update(len(chunk))
+    return column
 
 
 def chunks(rows: Iterable[Row], size: Size) -> Iterator[list[Row]]:

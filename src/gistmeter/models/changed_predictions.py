@@ -5,7 +5,7 @@ import numpy as np
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files.adapters import is_kind
 from gistmeter.models.files.families import COPY_INFILLER
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.files.pinned import PINNED
 from gistmeter.models.fill.copy import CopyFiller
 from gistmeter.models.run import calibration

@@ -23,6 +23,10 @@ _TITLES = {
 }
 _ORDINAL = ("cs", "da", "de", "et", "fi", "hr", "hu", "is", "lv", "nb", "nn", "no", "sk", "sl", "tr")
 """Languages that write an ordinal number with a full stop: `am 3. Oktober`."""
+RECOGNIZED = ("en", *sorted(_TITLES))
+"""The languages that `likely_language` tells apart."""
+_SAMPLE = 2000
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,22 @@ def abbreviations(language: str) -> Abbreviations:
     return Abbreviations(
         titles, forms, frozenset(word.capitalize() for word in stop_words), language in _ORDINAL
     )
+
+
+def likely_language(text: str) -> str:
+    """Return the language with the most stop words in a text, of ten languages; English if there are none.
+
+    Args:
+        text: Of which the first 2,000 characters are read.
+
+    >>> likely_language("Am 3. Oktober kam sie nach Hause."), likely_language("天气很好。")
+    ('de', 'en')
+    """
+    words = [word.capitalize() for word in _WORD.findall(text[:_SAMPLE])]
+    counts = {
+        language: sum(word in abbreviations(language).starters for word in words) for language in RECOGNIZED
+    }
+    return max(RECOGNIZED, key=counts.__getitem__)
 
 
 def _defaults(language: str) -> Any:  # noqa: ANN401 - spaCy's classes have no common type

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from itertools import pairwise
 
 from gistmeter.core.language import NOT_CHECKED
-from gistmeter.text.abbreviations import Abbreviations, abbreviations
+from gistmeter.text.abbreviations import Abbreviations, abbreviations, likely_language
 from gistmeter.text.words import Place
 from gistmeter.text.wrapping import BREAK, CLOSERS, LINES, paragraphs, stop_characters, unwrap
 
@@ -55,12 +55,12 @@ def splitter_name(language: str) -> str:
     """Return what decides the cuts, for signatures.
 
     Args:
-        language: The option `language` of a metric: a language, or several, whose rows name their own.
+        language: The option `language` of a metric: a language, or several: then the row or the text decides.
 
     >>> splitter_name("fr"), splitter_name("xx"), splitter_name("en") == SPLITTER
-    ('spacy-3...-fr+rules-2', 'spacy-3...-by-row+rules-2', True)
+    ('spacy-3...-fr+rules-2', 'spacy-3...-by-row-2+rules-2', True)
     """
-    rules = language if len(language) == len("en") and language != NOT_CHECKED else "by-row"
+    rules = language if len(language) == len("en") and language != NOT_CHECKED else "by-row-2"
     return SPLITTER.replace("-en+", f"-{rules}+")
 
 
@@ -73,7 +73,8 @@ def split_sentences(text: str, language: str | None = None) -> list[Place]:
 
     Args:
         text: Of any length, in any script, tokenised or not, lower-cased or not; never normalised.
-        language: Whose abbreviations keep their full stop; English if it is not known.
+        language: Whose abbreviations keep their full stop; English by default. `xx` for a text of an unknown
+            language: then its stop words decide, see `likely_language`.
 
     Returns:
         (start, end) characters of each sentence, in order, without overlap or white space at their ends.
@@ -83,7 +84,8 @@ def split_sentences(text: str, language: str | None = None) -> list[Place]:
     >>> [text[start:end] for start, end in split_sentences(text)]
     ['mr . lee won 3.5 points ...', "he said `` no . ''", 'really ?']
     """
-    places, text, words = [], unwrap(text), abbreviations(language or "en")
+    language = likely_language(text) if language == NOT_CHECKED else language or "en"
+    places, text, words = [], unwrap(text), abbreviations(language)
     for first, last, lowered in _stretches(text):
         cuts = _Stretch(text, first, last, lowered, words).cuts()
         for start, end in pairwise([first, *cuts, last]):

@@ -16,7 +16,8 @@ from gistmeter.metrics.simplicity.training.task import MultiTask, mask_words, ma
 from gistmeter.metrics.simplicity.training.train import read_labelled, train_simplicity
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files.adapters import base_of
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.recipe import Recipe, Settings
 from tests.tiny_frequencies import save_tables

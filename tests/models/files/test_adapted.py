@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from gistmeter.models.files.adapted import AdapterPlan, load_adapted, new_adapted, save_adapted
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 
 LABELS = ("entailment", "neutral", "contradiction")
 

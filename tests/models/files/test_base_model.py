@@ -22,7 +22,8 @@ from gistmeter.app.cli import main
 from gistmeter.core.errors import BadModel, ModelNotFound
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import fetch as fetching
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.files.pinned import HOME, MPNET, PINNED
 from tests.tiny_models import SENTENCES
 from tests.tiny_mpnet import pin, save_mpnet

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from gistmeter import catalog
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example
+from gistmeter.metrics.baselines import bertscore
 from gistmeter.metrics.speed import presets
 from gistmeter.metrics.speed.rescale import MEANS
 from gistmeter.models.encode.encoder import Encoder
@@ -20,6 +21,7 @@ from gistmeter.models.files import multilingual
 from gistmeter.models.files.blocks import restore
 from gistmeter.models.files.digest import sha256
 from gistmeter.models.files.folder import PROMPT_FILE
+from gistmeter.models.files.load import find_model
 from tests.tiny_models import SENTENCES, save_bert
 
 ROOT = Path(__file__).parents[3]
@@ -85,19 +87,25 @@ def test_the_prompt_is_read_and_is_no_part_of_the_text(tmp_path: Path) -> None:
     assert prompted.text_identity.endswith("/prompt=rain:")
 
 
-def test_the_preset_scores_the_languages_of_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a tiny encoder that is installed as the package gistmeter-multilingual."""
     folder = in_blocks(save_bert(tmp_path / "gistmeter_multilingual" / "model"))
     (folder.parent / "__init__.py").write_text("")
     digest = {"model.safetensors": sha256(folder / "model.safetensors")}
     monkeypatch.setattr(multilingual, "SHA256", digest)
     monkeypatch.syspath_prepend(str(tmp_path))
+    for builder in (presets, bertscore):
+        monkeypatch.setattr(builder, "LANGUAGES", {"multilingual": multilingual.spoken()})
+    monkeypatch.setitem(bertscore.PRESETS, "multilingual", ("multilingual", 3))
+    return folder
+
+
+def test_the_preset_scores_the_languages_of_the_package(packaged: Path) -> None:
     assert multilingual.is_packaged() and "fr" in multilingual.spoken()
-    monkeypatch.setattr(presets, "LANGUAGES", {"multilingual": multilingual.spoken()})
     metric = catalog.load("speed", preset="multilingual")
     assert [language in metric.languages for language in ("fr", "tr", "ja")] == [True, True, False]
-    assert "language=de+en+es" in metric.signature.text and "-by-row+rules" in metric.signature.text
+    assert "language=de+en+es" in metric.signature.text and "-by-row-2+rules" in metric.signature.text
     with pytest.raises(UsageError, match="the model of the preset multilingual is for de, en"):
         catalog.load("speed:language=ja", preset="multilingual")
     row = Example("1", "Il pleut.", references=["Il neige."], language="fr")
@@ -106,9 +114,39 @@ def test_the_preset_scores_the_languages_of_the_package(
     (scaled,) = by_language.score([row])
     assert scaled.value == pytest.approx((plain.value - MEANS["fr"]) / (1 - MEANS["fr"]))
     assert by_language.signature.text.endswith("|baseline=language-1|" + metric.signature.text.split("|")[-1])
-    (folder / "model.safetensors").write_bytes(b"no")
+    (packaged / "model.safetensors").write_bytes(b"no")
     with pytest.raises(BadModel, match="pip install --force-reinstall gistmeter-multilingual"):
         catalog.load("speed", preset="multilingual")
+
+
+@pytest.mark.usefixtures("packaged")
+def test_the_preset_reports_f1_against_references_and_precision_against_the_source() -> None:
+    row = Example("1", "Il pleut. Il vente.", "Il neige.", ["Il neige."], language="fr")
+    wanted = {"speed": "f1", "speed:against=source": "precision", "speed:value=recall": "recall"}
+    for spec, part in wanted.items():
+        metric = catalog.load(spec, preset="multilingual")
+        assert f"|value={part}|" in metric.signature.text
+        (score,) = metric.score([row])
+        assert score.value == score.parts[part]
+    assert (
+        "|value=precision|"
+        in catalog.load("speed", model=str(find_model("multilingual").folder)).signature.text
+    )
+
+
+@pytest.mark.usefixtures("packaged")
+@pytest.mark.parametrize("spec", ["speed:against=source", "bertscore:against=source", "speed", "bertscore"])
+def test_texts_in_two_languages_are_scored_with_the_candidates_language_or_none(spec: str) -> None:
+    candidate, french = "Rain fell. Dr. Lee left.", "Il pleut. Le Dr. Morel a signé. Personne ne le sait."
+    rows = [Example(str(tag), candidate, french, [french], language=tag) for tag in (None, "en", "ja")]
+    metric = catalog.load(spec, preset="multilingual")
+    unnamed, english, japanese = metric.score(rows)
+    assert unnamed.problem is None and not unnamed.flags
+    assert english.value == pytest.approx(unnamed.value)
+    assert japanese.problem is not None
+    if metric.name == "speed":
+        ours = [candidate[span.start : span.end] for span in unnamed.spans if span.side == "candidate"]
+        assert ours == ["Rain fell.", "Dr. Lee left."]
 
 
 def test_restore_refuses_codes_without_scales() -> None:

@@ -28,7 +28,7 @@ from gistmeter.models.files.bundle import (
     verify,
 )
 from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 
 FACTS: Facts = {
     "what": "Knows rain.",
@@ -67,7 +67,7 @@ def shelf(tmp_path: Path) -> Path:
 @pytest.fixture
 def shipped(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a bundle that stands in for the real one."""
-    monkeypatch.setattr("gistmeter.models.files.load.BUNDLE", shelf)
+    monkeypatch.setattr("gistmeter.models.files.find.BUNDLE", shelf)
     monkeypatch.setattr("gistmeter.app.commands.models.BUNDLE", shelf)
     monkeypatch.setenv("GISTMETER_MODELS", str(shelf.parent / "nothing fetched"))
     return shelf
@@ -284,7 +284,7 @@ def test_verify_never_trusts_a_remembered_checksum(
 def test_a_missing_encoder_is_said(
     shipped: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gistmeter.models.files.load.MINILM_PACKAGES", ("no_such_package",))
+    monkeypatch.setattr("gistmeter.models.files.minilm.PACKAGES", ("no_such_package",))
     assert main(["models"]) == 0
     assert "encoder is not installed" in " ".join(capsys.readouterr().out.split())
     assert main(["models", "verify"]) == 4

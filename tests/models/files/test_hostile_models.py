@@ -21,7 +21,8 @@ from gistmeter.core.errors import BadModel, GistmeterError
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.encode.pair import PairEncoder
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.models.run.runtime import Runtime

@@ -9,8 +9,8 @@ from types import ModuleType
 import pytest
 
 from gistmeter.core.errors import BadModel
-from gistmeter.models.files import load
-from gistmeter.models.files.load import MINILM_SHA256, find_model
+from gistmeter.models.files import minilm
+from gistmeter.models.files.find import find_model
 
 PACKAGE = Path("packages/gistmeter-minilm")
 
@@ -23,7 +23,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     prepare().main(before.folder.parent.name, folder)
     (folder.parent / "__init__.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(load, "MINILM_PACKAGES", ("gistmeter_minilm", before.folder.parent.name))
+    monkeypatch.setattr(minilm, "PACKAGES", ("gistmeter_minilm", before.folder.parent.name))
     yield folder
     sys.modules.pop("gistmeter_minilm", None)
 
@@ -42,7 +42,7 @@ def test_the_package_is_used_where_it_is_installed(installed: Path) -> None:
     assert found.folder == installed
     assert found.identity == "all-MiniLM-L6-v2@53aa51172d14", "scores and signatures stay the same"
     written = {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()}
-    assert written == set(MINILM_SHA256), "weights and tokenizer only, no code"
+    assert written == set(minilm.SHA256), "weights and tokenizer only, no code"
     (installed / "vocab.txt").write_text("other")
     with pytest.raises(
         BadModel, match=r"vocab.txt differs .* pip install --force-reinstall gistmeter-minilm"

@@ -10,7 +10,7 @@ import pytest
 import gistmeter as gm
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 
 PACKAGES = Path(__file__).parents[3] / "packages"
 installed = pytest.mark.skipif(

@@ -16,7 +16,8 @@ from gistmeter.core.example import Example
 from gistmeter.metrics.maskeval import build
 from gistmeter.metrics.maskeval.presets import PRESETS
 from gistmeter.models.files import load
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.run.runtime import Runtime
 from tests.tiny_fillers import T5_SIZE
 from tests.tiny_models import SEED, SENTENCES

@@ -9,7 +9,7 @@ import torch
 
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.files.adapters import base_of
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.copy import CopyFiller
 from gistmeter.models.fill.copy_files import load_copy_infiller, new_copy_infiller, save_copy_infiller
 from gistmeter.models.fill.copy_head import gold_log_probability, matches, mixed_probabilities

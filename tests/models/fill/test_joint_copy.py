@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from gistmeter.core.errors import BadModel, UsageError
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.copy_head import gold_log_probability
 from gistmeter.models.fill.joint_copy import JointCopyFiller, new_joint_infiller, save_joint_infiller
 from gistmeter.models.fill.load import load_filler

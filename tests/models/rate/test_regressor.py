@@ -12,7 +12,7 @@ from safetensors import safe_open
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.metrics.sumqe.qualities import QUALITIES
 from gistmeter.models.files.adapters import name_from, name_in, save_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.files import (
     QUALITY_REGRESSOR,

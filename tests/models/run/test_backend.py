@@ -17,7 +17,7 @@ from gistmeter.core.errors import MissingExtra, UsageError
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.encode.pair import PairEncoder
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.fill.loss import trainable_filler
 from gistmeter.models.rate.text_regressor import TextRegressor

@@ -13,7 +13,7 @@ from gistmeter.core.errors import BadModel, DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.files.adapted import load_adapted
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.training.recipes.entailment.rows import Labelled, evidence, read_labelled

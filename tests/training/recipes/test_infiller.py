@@ -11,7 +11,8 @@ import pytest
 from gistmeter import Example, catalog
 from gistmeter.app.cli import main
 from gistmeter.core.errors import DataError, UsageError
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import Tokens

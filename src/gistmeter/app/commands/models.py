@@ -6,8 +6,9 @@ from tabulate import tabulate
 
 from gistmeter.app.options.models import ModelsOptions
 from gistmeter.core.errors import GistmeterError, ModelError, ModelNotFound, UsageError
+from gistmeter.models.files import minilm
 from gistmeter.models.files.bundle import BUNDLE, Entry, entries, verify
-from gistmeter.models.files.load import MINILM_SHA256, find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.files.pinned import PINNED, Pinned, models_folder
 from gistmeter.models.run.runtime import Backend, Dtype, Runtime
 
@@ -87,7 +88,7 @@ def _minilm_row() -> tuple[str, ...]:
         folder = find_model("minilm").folder
     except ModelError as error:
         return "minilm", f"{MINILM}: {error}", NOTHING, NOTHING, NOTHING, NOTHING
-    size = sum((folder / name).stat().st_size for name in MINILM_SHA256)
+    size = sum((folder / name).stat().st_size for name in minilm.SHA256)
     return "minilm", f"{MINILM}: found", f"{size / 1e6:.1f}", NOTHING, "see its package", NOTHING
 
 

@@ -3,24 +3,8 @@
 from dataclasses import dataclass
 
 from gistmeter.app.options.common import add_language, add_running
-from gistmeter.app.options.parsing import Commands, share
-from gistmeter.app.options.score import ScoreOptions, add_pair, add_rows
-
-UNUSED = {
-    "metrics": ["check"],
-    "dimension": None,
-    "json": None,
-    "explain": False,
-    "fail_under": [],
-    "fail_below_baseline": None,
-    "alpha": 0.05,
-    "engine": "local",
-    "address": None,
-    "worker_cpus": 0.5,
-    "shard": None,
-    "workers": None,
-}
-"""What `gistmeter score check` could also be asked."""
+from gistmeter.app.options.parsing import Commands, Parser, share
+from gistmeter.app.options.score import ScoreOptions, add_pair, add_rows, add_score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,4 +39,12 @@ def add_check(commands: Commands) -> None:
     )
     gate.add_argument("--junit", metavar="FILE", help="write the gate here as JUnit XML")
     add_running(check.add_argument_group("common"))
-    check.set_defaults(options=CheckOptions, run="gistmeter.app.commands.check:run", **UNUSED)
+    check.set_defaults(**_defaults_of_score())
+    check.set_defaults(options=CheckOptions, run="gistmeter.app.commands.check:run")
+
+
+def _defaults_of_score() -> dict[str, object]:
+    """Return the options of `gistmeter score check`; `check` has no arguments for some of them."""
+    parser = Parser()
+    add_score(parser.add_subparsers())
+    return vars(parser.parse_args(["score", "check"]))

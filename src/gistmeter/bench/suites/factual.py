@@ -1,6 +1,7 @@
 """Factual consistency: ClozE's table 2 per data set, time per summary, and ablations (table 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, absent, compare
 from gistmeter.bench.suites.suite import Suite
@@ -40,31 +41,32 @@ CONTROLS = {
     "copied words": "extractive",
     "new bigrams": "novelty",
 }
-Setting = tuple[str, str, bool]
-"""Level, spaCy pipeline, and whether the rule of confidence applies."""
+SETTINGS = tuple(product(("summary", "sentence"), ("en_core_web_sm", "en_core_web_trf"), (False, True)))
+"""Level, spaCy pipeline, and whether the rule of confidence applies: one row of table 6 each."""
 # Rows run only if the model and the spaCy pipeline are available. They include all rows of table 2.
-TABLE6: dict[str, dict[Setting, tuple[float, ...]]] = {
-    "ClozE-R": {
-        ("summary", "en_core_web_sm", False): (16.45, 44.29, 49.70, 21.33, 65.76, 27.79),
-        ("summary", "en_core_web_sm", True): (17.19, 45.60, 49.39, 21.93, 66.30, 24.97),
-        ("summary", "en_core_web_trf", False): (18.67, 43.81, 49.31, 23.15, 65.24, 32.36),
-        ("summary", "en_core_web_trf", True): (19.20, 45.05, 48.71, 23.63, 65.90, 29.37),
-        ("sentence", "en_core_web_sm", False): (16.45, 47.17, 57.27, 21.27, 65.20, 27.79),
-        ("sentence", "en_core_web_sm", True): (17.09, 47.97, 56.82, 21.89, 64.93, 24.97),
-        ("sentence", "en_core_web_trf", False): (18.66, 47.09, 55.38, 23.10, 66.12, 32.36),
-        ("sentence", "en_core_web_trf", True): (19.22, 48.01, 55.12, 23.54, 65.59, 29.37),
-    },
-    "ClozE-B": {
-        ("summary", "en_core_web_sm", False): (20.05, 38.17, 45.21, 19.31, 63.39, 20.56),
-        ("summary", "en_core_web_sm", True): (19.63, 37.52, 43.84, 20.12, 64.39, 21.62),
-        ("summary", "en_core_web_trf", False): (20.47, 40.08, 46.74, 20.38, 63.72, 19.60),
-        ("summary", "en_core_web_trf", True): (20.46, 39.52, 45.47, 20.86, 65.13, 22.16),
-        ("sentence", "en_core_web_sm", False): (20.08, 35.33, 42.12, 19.27, 61.07, 20.56),
-        ("sentence", "en_core_web_sm", True): (19.64, 34.77, 40.48, 20.09, 60.69, 21.62),
-        ("sentence", "en_core_web_trf", False): (20.44, 36.82, 43.26, 20.40, 61.68, 19.42),
-        ("sentence", "en_core_web_trf", True): (20.44, 36.47, 42.12, 20.89, 61.01, 21.99),
-    },
+TABLE6: dict[str, tuple[tuple[float, ...], ...]] = {
+    "ClozE-R": (
+        (16.45, 44.29, 49.70, 21.33, 65.76, 27.79),
+        (17.19, 45.60, 49.39, 21.93, 66.30, 24.97),
+        (18.67, 43.81, 49.31, 23.15, 65.24, 32.36),
+        (19.20, 45.05, 48.71, 23.63, 65.90, 29.37),
+        (16.45, 47.17, 57.27, 21.27, 65.20, 27.79),
+        (17.09, 47.97, 56.82, 21.89, 64.93, 24.97),
+        (18.66, 47.09, 55.38, 23.10, 66.12, 32.36),
+        (19.22, 48.01, 55.12, 23.54, 65.59, 29.37),
+    ),
+    "ClozE-B": (
+        (20.05, 38.17, 45.21, 19.31, 63.39, 20.56),
+        (19.63, 37.52, 43.84, 20.12, 64.39, 21.62),
+        (20.47, 40.08, 46.74, 20.38, 63.72, 19.60),
+        (20.46, 39.52, 45.47, 20.86, 65.13, 22.16),
+        (20.08, 35.33, 42.12, 19.27, 61.07, 20.56),
+        (19.64, 34.77, 40.48, 20.09, 60.69, 21.62),
+        (20.44, 36.82, 43.26, 20.40, 61.68, 19.42),
+        (20.44, 36.47, 42.12, 20.89, 61.01, 21.99),
+    ),
 }
+"""Model → a row for each of SETTINGS, in the order of SETS."""
 AS_IN_THE_PAPER = "criterion=f1,aggregate=average,window=512"
 """Equation 2 and section 4.3.4, whatever the preset's own options are."""
 SECONDS = {
@@ -118,30 +120,29 @@ def _cases(at: int, dimension: str) -> list[Case]:
 
 def _ablations(at: int, dimension: str) -> list[Case]:
     """Return the cases of table 6, and four of its settings with the included pipeline."""
-    cases = []
-    for name, settings in TABLE6.items():
-        for (level, pipeline, sure), figures in settings.items():
-            cases.append(
-                Case(
-                    f"{name}, {_way(level, pipeline, sure)}",
-                    f"{_spec(level, sure)},pipeline={pipeline}",
-                    paper={dimension: figures[at] / 100},
-                    model=BART if name == "ClozE-B" else None,
-                )
-            )
-    for level in ("summary", "sentence"):
-        # With confidence first: the second case reuses cached fills, so its time is meaningless.
-        for sure in (True, False):
-            cases.append(Case(_way(level, "en (included)", sure), _spec(level, sure)))
-    return cases
+    paper = [
+        _case(*setting, name=name, paper={dimension: figures[at] / 100})
+        for name, rows in TABLE6.items()
+        for setting, figures in zip(SETTINGS, rows, strict=True)
+    ]
+    # With confidence first: the second case reuses cached fills, so its time is meaningless.
+    return paper + [
+        _case(level, None, sure) for level, sure in product(("summary", "sentence"), (True, False))
+    ]
 
 
-def _spec(level: str, sure: bool) -> str:
-    return f"cloze:{AS_IN_THE_PAPER},level={level},confidence={str(sure).lower()}"
-
-
-def _way(level: str, pipeline: str, sure: bool) -> str:
-    return f"{level} level, {pipeline}{', confidence' if sure else ''}"
+def _case(
+    level: str, pipeline: str | None, sure: bool, *, name: str = "", paper: Mapping[str, float] | None = None
+) -> Case:
+    """Return a case of ClozE; without a name of a spaCy pipeline, with the included one."""
+    label = f"{level} level, {pipeline or 'en (included)'}{', confidence' if sure else ''}"
+    spec = f"cloze:{AS_IN_THE_PAPER},level={level},confidence={str(sure).lower()}"
+    return Case(
+        f"{name}, {label}" if name else label,
+        f"{spec},pipeline={pipeline}" if pipeline else spec,
+        paper=paper or {},
+        model=BART if name == "ClozE-B" else None,
+    )
 
 
 def _less(rows: Sequence[Row]) -> str:

@@ -20,11 +20,13 @@ CASES = (
     Case("length ratio", "length_ratio:against=references"),
     Case("BERTScore, precision", "bertscore", "precision"),
     Case("BERTScore, recall", "bertscore", "recall"),
-    Case("SPEED, precision", "speed"),
+    Case("BERTScore, F1", "bertscore", "f1"),
+    Case("SPEED", "speed"),
+    Case("SPEED, precision", "speed", "precision"),
     Case("SPEED, recall", "speed", "recall"),
     Case("SPEED, F1", "speed", "f1"),
 )
-DRAWN = ("ROUGE-1", "chrF", "BERTScore, precision", "SPEED, precision", "SPEED, F1")
+DRAWN = ("ROUGE-1", "chrF", "BERTScore, F1", "SPEED, precision", "SPEED")
 MEAN = "Mean over the languages with a value"
 MODEL = "BERTScore and SPEED score English only with --preset mini; give --preset multilingual."
 

@@ -7,20 +7,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.core.example import Example, Need, Side
+from gistmeter.core.example import Example, Need
 from gistmeter.core.language import Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
 from gistmeter.core.options import encoder_from, options_from, options_text
-from gistmeter.core.score import Flag, Score, Span
+from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
-from gistmeter.metrics.baselines.common import truncation
+from gistmeter.metrics.baselines.common import reading
 from gistmeter.metrics.baselines.word_spans import word_spans
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import Tokens
-from gistmeter.text.language import CHECKED, language_flags
+from gistmeter.text.language import CHECKED
 
 FloatArray = NDArray[np.floating[Any]]
 Encoded = tuple[Tokens, FloatArray]
@@ -110,36 +110,23 @@ class BertScore:
         return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        others = [_others(example, self.options.against) for example in examples]
-        texts = [text for e, theirs in zip(examples, others, strict=True) for text in (e.candidate, *theirs)]
-        unique = list(dict.fromkeys(texts))
-        encoded = dict(zip(unique, self.encoder.embed_tokens(unique), strict=True))
-        return [
-            self._score_one(example, [encoded[text] for text in theirs], encoded[example.candidate])
-            for example, theirs in zip(examples, others, strict=True)
-        ]
+        texts = list(dict.fromkeys(text for e in examples for *_, text in e.compared(self.options.against)))
+        encoded = dict(zip(texts, self.encoder.embed_tokens(texts), strict=True))
+        return [self._score_one(example, encoded) for example in examples]
 
-    def _score_one(self, example: Example, others: list[Encoded], ours: Encoded) -> Score:
-        side: Side = "source" if self.options.against == "source" else "reference"
-        sides: list[Side] = ["candidate", *[side] * len(others)]
-        flags = _truncated([ours, *others], sides) + self._doubts(example)
-        empty = [at for at, encoded in enumerate([ours, *others]) if not encoded[0].kept]
-        if empty:
-            problem = f"the model's tokenizer finds no token in the {sides[empty[0]]}"
+    def _score_one(self, example: Example, encoded: Mapping[str, Encoded]) -> Score:
+        texts = example.compared(self.options.against)
+        ours, *others = [encoded[text] for *_, text in texts]
+        counts = [(tokens.kept, tokens.total) for tokens, _ in (ours, *others)]
+        flags, problem = reading(texts, counts, self.options.language)
+        if problem:
             return Score.undefined(example.id, problem, flags)
         matches = [match_tokens(ours, other) for other in others]
         parts = {name: max(match.parts[name] for match in matches) for name in matches[0].parts}
         # The spans explain the precision, so they show the reference with the highest precision.
         best = int(np.argmax([match.parts["precision"] for match in matches]))
-        other = (example.references if side == "reference" else (example.source or "",))[best]
-        spans = _spans(example.candidate, other, ours[0], others[best][0], matches[best].forward)
+        spans = _spans(example.candidate, texts[1 + best][2], ours[0], others[best][0], matches[best].forward)
         return Score(example.id, parts[self.options.value], parts, spans, flags)
-
-    def _doubts(self, example: Example) -> tuple[Flag, ...]:
-        """Flag the texts that are not English, if the model is for English."""
-        unread = "reference" if self.options.against == "source" else "source"
-        read = [text for text in example.texts() if text[0] != unread]
-        return language_flags(read, self.options.language)
 
 
 def match_tokens(ours: Encoded, theirs: Encoded) -> Match:
@@ -170,11 +157,6 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 
 
-def _others(example: Example, against: Need) -> Sequence[str]:
-    """Return the texts to compare with; `score_sound` guarantees that they exist."""
-    return example.references if against == "references" else (example.source or "",)
-
-
 def _spans(
     ours: str, theirs: str, our_tokens: Tokens, their_tokens: Tokens, match: Matching
 ) -> tuple[Span, ...]:
@@ -183,11 +165,3 @@ def _spans(
     partners = their_tokens.offsets[match.partner[own]].tolist()
     notes = [theirs[start:end].strip() for start, end in partners]
     return word_spans(ours, "candidate", our_tokens.offsets[own], match.similarity[own], notes)
-
-
-def _truncated(encoded: Sequence[Encoded], sides: Sequence[Side]) -> tuple[Flag, ...]:
-    return tuple(
-        flag
-        for at, ((tokens, _), side) in enumerate(zip(encoded, sides, strict=True))
-        for flag in truncation(side, max(0, at - 1), tokens.kept, tokens.total)
-    )

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from gistmeter.core.example import Example, Side
 from gistmeter.core.language import ANY, UNSPACED, Languages
 from gistmeter.core.score import Flag, Score
+from gistmeter.text.language import language_flags
 
 
 def ngrams(words: Sequence[str], n: int) -> list[tuple[str, ...]]:
@@ -26,6 +27,26 @@ def no_word(example: Example, side: Side, tokenizer: str) -> Score:
 def truncation(side: Side, index: int, kept: int, total: int) -> list[Flag]:
     """Return the flag of a text of which a model read fewer tokens than given; none if it read all."""
     return [Flag("truncated", side, kept, total, index)] if kept < total else []
+
+
+def reading(
+    texts: Sequence[tuple[Side, int, str]], counts: Sequence[tuple[int, int]], language: str
+) -> tuple[tuple[Flag, ...], str | None]:
+    """Return the flags of the texts that a model read, and the problem if one of them has no token.
+
+    Args:
+        texts: Texts as (side, index, text).
+        counts: Of each text, the number of tokens that the model read, and of all tokens.
+        language: Language of the model, as in `language_flags`.
+    """
+    flags = [
+        flag
+        for (side, index, _), count in zip(texts, counts, strict=True)
+        for flag in truncation(side, index, *count)
+    ]
+    empty = [side for (side, *_), (kept, _) in zip(texts, counts, strict=True) if not kept]
+    problem = f"the model's tokenizer finds no token in the {empty[0]}" if empty else None
+    return (*flags, *language_flags(texts, language)), problem
 
 
 def library(package: str) -> str:

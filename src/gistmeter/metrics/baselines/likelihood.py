@@ -14,9 +14,9 @@ from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_from, options_text, preset_from
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.baselines.common import truncation
+from gistmeter.metrics.baselines.common import reading
 from gistmeter.metrics.baselines.word_spans import word_spans
-from gistmeter.text.language import CHECKED, language_flags
+from gistmeter.text.language import CHECKED
 
 if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
@@ -134,9 +134,8 @@ class Likelihood:
         ]
 
     def _texts(self, example: Example) -> tuple[str, ...]:
-        """Return the candidate and the texts to compare with; `score_sound` guarantees that they exist."""
-        others = example.references if self.options.against == "references" else (example.source or "",)
-        return (example.candidate, *others)
+        """Return the candidate and the texts to compare with."""
+        return tuple(text for *_, text in example.compared(self.options.against))
 
     @property
     def _directions(self) -> tuple[str, ...]:
@@ -155,18 +154,10 @@ class Likelihood:
         return [pair for direction in self._directions for pair in pairs[direction]]
 
     def _score_one(self, example: Example, row: Sequence[Text], found: Sequence[FloatArray]) -> Score:
-        side: Side = "source" if self.options.against == "source" else "reference"
-        sides: list[Side] = ["candidate", *[side] * (len(row) - 1)]
-        flags = tuple(
-            flag
-            for at, (name, text) in enumerate(zip(sides, row, strict=True))
-            for flag in truncation(name, max(0, at - 1), text.kept, text.total)
-        )
-        read = [text for text in example.texts() if text[0] in sides]
-        flags += language_flags(read, self.options.language)
-        empty = next((name for name, text in zip(sides, row, strict=True) if not text.kept), None)
-        if empty:
-            return Score.undefined(example.id, f"the model's tokenizer finds no token in the {empty}", flags)
+        texts = example.compared(self.options.against)
+        flags, problem = reading(texts, [(text.kept, text.total) for text in row], self.options.language)
+        if problem:
+            return Score.undefined(example.id, problem, flags)
         parts, spans = {}, []
         others = len(row) - 1
         for at, direction in enumerate(self._directions):
@@ -175,8 +166,7 @@ class Likelihood:
             if direction == "forward":
                 spans += _spans(example.candidate, "candidate", row[0], np.mean(logs, axis=0))
             else:
-                texts = self._texts(example)[1:]
-                for index, (text, other, values) in enumerate(zip(texts, row[1:], logs, strict=True)):
+                for (side, index, text), other, values in zip(texts[1:], row[1:], logs, strict=True):
                     spans += _spans(text, side, other, values, index)
         return Score(example.id, float(np.mean(list(parts.values()))), parts, tuple(spans), flags)
 

@@ -15,6 +15,7 @@ from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import library, no_word
 from gistmeter.metrics.baselines.words import TOKENIZER, words
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.language import language_flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,7 @@ class Meteor:
             if other
         ]  # fmt: skip
         flags = tuple(Flag("no_words", "reference", index=at) for at, other in enumerate(theirs) if not other)
+        flags += language_flags(text for text in example.texts() if text[0] != "source")
         return Score(example.id, max(values) if options.references == "max" else fmean(values), flags=flags)
 
 

@@ -68,7 +68,7 @@ def _head(name: str, options: MaskEvalOptions) -> "Head | None":
     if options.dimension == "none":
         return None
     from gistmeter.models.encode.token_weighter import Head
-    from gistmeter.models.files.load import find_model
+    from gistmeter.models.files.find import find_model
 
     if options.weigher:
         folder = Path(options.weigher).expanduser()

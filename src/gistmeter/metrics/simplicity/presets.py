@@ -12,7 +12,7 @@ from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.weights import TABLES, weighter_from
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 

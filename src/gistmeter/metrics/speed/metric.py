@@ -135,12 +135,11 @@ def _cut(examples: Sequence[Example], options: SpeedOptions) -> list[tuple[Text,
     for example in examples:
         texts = []
         language = row_language(example.language, options.language)
-        for side, index, text in example.texts():
-            if side == "candidate" or side == options.against.removesuffix("s"):
-                key = (language, text)
-                if key not in known:
-                    known[key] = tuple(split_sentences(text, language))
-                texts.append(Text(side, index, text, known[key]))
+        for side, index, text in example.compared(options.against):
+            key = (language, text)
+            if key not in known:
+                known[key] = tuple(split_sentences(text, language))
+            texts.append(Text(side, index, text, known[key]))
         cut.append((texts[0], texts[1:]))
     return cut
 

@@ -42,6 +42,9 @@ PRESETS = {
 }
 LANGUAGES = {"multilingual": multilingual.spoken()}
 """Languages of the models, by preset; English if it is not listed."""
+VALUES: dict[tuple[object, object], str] = {("multilingual", "references"): "f1"}
+"""The default of the option `value`, by preset and `against`; the paper's precision if it is not listed.
+Selected on English rows, see docs/languages.md."""
 ENTAILMENT = {"base": ("gistmeter/entail",)}
 """Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
@@ -60,7 +63,11 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         options: See `SpeedOptions`.
     """
     spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
-    chosen = options_from(SpeedOptions, {"language": spoken, **options})
+    usual = {"language": spoken}
+    case = (preset, options.get("against", "references"))
+    if model is None and case in VALUES:
+        usual["value"] = VALUES[case]
+    chosen = options_from(SpeedOptions, {**usual, **options})
     if model is None:
         check_spoken(chosen.language, languages_of(spoken), preset)
     if chosen.baseline == BY_LANGUAGE and (model or preset != "multilingual"):

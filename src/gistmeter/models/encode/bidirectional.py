@@ -1,7 +1,8 @@
 """Loads the part of a model that encodes text."""
 
 from gistmeter.models.files.families import SENTINELS, family_of
-from gistmeter.models.files.load import ModelFiles, load_weights
+from gistmeter.models.files.find import ModelFiles
+from gistmeter.models.files.load import load_weights
 from gistmeter.models.run.types import Model, Tokenizer
 
 

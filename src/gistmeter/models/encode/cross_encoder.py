@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapted import KIND, load_adapted
 from gistmeter.models.files.adapters import is_kind
-from gistmeter.models.files.load import ModelFiles, load_tokenizer, load_weights
+from gistmeter.models.files.find import ModelFiles
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad

@@ -13,8 +13,9 @@ from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.files import multilingual
+from gistmeter.models.files.find import ModelFiles, find_model
 from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, PROMPT_FILE, read_json
-from gistmeter.models.files.load import ModelFiles, count_layers, find_model, load_tokenizer
+from gistmeter.models.files.load import count_layers, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
 from gistmeter.models.run.batching import in_batches, mask, pad

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.files.adapters import base_of
 from gistmeter.models.files.families import COPY_INFILLER, SENTINELS, family_of
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad

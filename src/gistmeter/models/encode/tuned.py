@@ -12,7 +12,8 @@ from torch.nn.functional import normalize
 
 from gistmeter.core.errors import BadModel, NotFinite, UsageError
 from gistmeter.models.files.adapters import is_kind, read_tuned, restore_tuned
-from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import ModelFiles, find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.run.backend import NOT_FINITE
 from gistmeter.models.run.types import Model
 

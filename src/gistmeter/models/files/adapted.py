@@ -13,7 +13,8 @@ import torch
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
-from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import ModelFiles, find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
 from gistmeter.models.run.types import Model, Tokenizer
 

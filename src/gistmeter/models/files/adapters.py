@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel
-from gistmeter.models.files.load import ModelFiles, find_model, is_built_in, load_tensors, read_config
+from gistmeter.models.files.find import ModelFiles, find_model, is_built_in, read_config
+from gistmeter.models.files.load import load_tensors
 from gistmeter.models.run.types import Model
 
 WEIGHTS = "model.safetensors"

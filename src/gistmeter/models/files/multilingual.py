@@ -3,8 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
-from gistmeter.core.errors import BadModel
-from gistmeter.models.files.digest import sha256
+from gistmeter.models.files.packaged import find_packaged
 
 PACKAGE = "gistmeter_multilingual"
 HUB = "intfloat/multilingual-e5-small@fd1525a9fd15316a2d503bf26ab031a61d056e98"
@@ -33,8 +32,8 @@ def spoken() -> str:
     return "+".join(LANGUAGES) if is_packaged() else "xx"
 
 
-def packaged_folder(*, fresh: bool = False) -> Path:
-    """Verify the files of the installed package and return their folder.
+def packaged_folder(*, fresh: bool = False) -> Path | None:
+    """Verify the files of the package and return their folder; None if it is not installed.
 
     Args:
         fresh: Whether to compute all checksums again instead of using cached ones.
@@ -42,16 +41,7 @@ def packaged_folder(*, fresh: bool = False) -> Path:
     Raises:
         BadModel: If a file differs from the published one.
     """
-    spec = find_spec(PACKAGE)
-    places = (spec.submodule_search_locations if spec else None) or [""]
-    folder = Path(places[0]) / "model"
-    for name, expected in SHA256.items():
-        if not (folder / name).is_file() or sha256(folder / name, fresh=fresh) != expected:
-            raise BadModel(
-                f"{folder / name} differs from the published file; "
-                f"run: pip install --force-reinstall {PACKAGE.replace('_', '-')}"
-            )
-    return folder
+    return find_packaged([PACKAGE], SHA256, fresh=fresh)
 
 
 def identity() -> str:

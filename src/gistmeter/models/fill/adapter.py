@@ -5,7 +5,8 @@ from typing import ClassVar, Self
 
 import torch
 
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.fill import calibration
 from gistmeter.models.fill.protocol import Fill, Query
 from gistmeter.models.run.backend import place

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.contexts import ContextFiller, Group, text_length
 from gistmeter.models.fill.copy_files import load_copy_infiller
 from gistmeter.models.fill.copy_infiller import CopyInfiller

@@ -6,7 +6,8 @@ from typing import Any
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned, whole_number
 from gistmeter.models.files.families import COPY_INFILLER
-from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights, read_config
+from gistmeter.models.files.find import ModelFiles, find_model, read_config
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.fill.copy_infiller import CopyInfiller
 
 SPECIALS = ("cls_token", "sep_token", "mask_token")

@@ -11,7 +11,7 @@ from torch import nn
 from gistmeter.models.files.adapted import adapted_encoder
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned, whole_number
 from gistmeter.models.files.families import JOINT_INFILLER
-from gistmeter.models.files.load import ModelFiles
+from gistmeter.models.files.find import ModelFiles
 from gistmeter.models.files.low_rank import merge_low_rank
 from gistmeter.models.fill.copy_head import CopyHead, mixed_probabilities
 from gistmeter.models.fill.joint import JointFiller

@@ -1,7 +1,7 @@
 """Selects the filler adapter from the configuration of a model."""
 
 from gistmeter.models.files.families import COPY_INFILLER, JOINT_INFILLER, SENTINELS, family_of
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.protocol import Filler
 from gistmeter.models.run.runtime import Runtime
 

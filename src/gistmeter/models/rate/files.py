@@ -8,7 +8,8 @@ import torch
 
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.files.adapters import read_tuned, restore_tuned
-from gistmeter.models.files.load import ModelFiles, find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import ModelFiles, find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.regressor import FirstState, Flavour, QualityRegressor
 from gistmeter.models.run.tokens import window_of

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from gistmeter.core.errors import BadModel
 from gistmeter.models.files.families import family_of
-from gistmeter.models.files.load import find_model, load_tokenizer, load_weights
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer, load_weights
 from gistmeter.models.run.backend import check_finite
 from gistmeter.models.run.batching import in_batches, mask, pad
 from gistmeter.models.run.runtime import Runtime

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.rate.regressor import QualityRegressor
 from gistmeter.models.run.backend import place
 from gistmeter.models.run.batching import in_batches, mask, pad

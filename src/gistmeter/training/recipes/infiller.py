@@ -9,7 +9,7 @@ import torch
 
 from gistmeter.core.errors import UsageError
 from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.fill.copy_files import new_copy_infiller, save_copy_infiller
 from gistmeter.models.fill.copy_head import gold_log_probability, mixed_probabilities
 from gistmeter.models.fill.copy_infiller import CopyInfiller

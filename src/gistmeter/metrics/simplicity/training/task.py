@@ -9,7 +9,8 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.encode.tuned import TunedEncoder
-from gistmeter.models.files.load import find_model, load_weights, read_config
+from gistmeter.models.files.find import find_model, read_config
+from gistmeter.models.files.load import load_weights
 from gistmeter.models.run.batching import mask, pad
 from gistmeter.models.run.tokens import Tokens
 from gistmeter.models.run.types import Model, Tokenizer

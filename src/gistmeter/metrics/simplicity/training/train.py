@@ -15,7 +15,8 @@ from gistmeter.metrics.simplicity.training.frequencies import ESCAPES
 from gistmeter.metrics.simplicity.training.task import MultiTask, Sentence, SimplicityTask, masked_model
 from gistmeter.models.encode.tuned import KIND
 from gistmeter.models.files.adapters import save_tuned
-from gistmeter.models.files.load import find_model, load_tokenizer
+from gistmeter.models.files.find import find_model
+from gistmeter.models.files.load import load_tokenizer
 from gistmeter.models.run.tokens import tokenize
 from gistmeter.models.run.types import Tokenizer
 from gistmeter.text.sentences import split_sentences

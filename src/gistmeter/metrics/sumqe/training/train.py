@@ -16,7 +16,7 @@ from gistmeter.metrics.sumqe.training.rows import Rated, labelled, part_by_seed,
 from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_rows
 from gistmeter.metrics.sumqe.training.task import RateOptions, RateTask, read_rows_of
 from gistmeter.models.files.adapters import restore_tuned, save_tuned
-from gistmeter.models.files.load import find_model
+from gistmeter.models.files.find import find_model
 from gistmeter.models.rate.files import QUALITY_REGRESSOR, RegressorPlan, facts_of, joined, new_regressor
 from gistmeter.models.rate.regressor import QualityRegressor
 from gistmeter.models.rate.text_regressor import TextRegressor
