@@ -44,6 +44,7 @@ def save_check(folder: Path) -> Path:
         "intercept": -0.2,
         "weights": dict.fromkeys(FEATURES, -1.5),
         "means": dict.fromkeys(FEATURES, 0.5),
+        "alarm": 0.3,
     }
     (folder / "config.json").write_text(json.dumps(facts))
     return folder

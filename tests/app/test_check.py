@@ -21,7 +21,8 @@ def test_the_answer_names_each_sentence_and_the_evidence_of_the_wrong_ones() -> 
         Span("candidate", 0, 20, 0.93, 1.0, f"source: {SOURCE}"),
         Span("candidate", 21, 36, 0.08, 1.0, f"source: {SOURCE}"),
     )
-    text = check_text(Score("1", 0.07, spans=spans, flags=(Flag("truncated"),)), Example("1", TEXT, SOURCE))
+    score = Score("1", 0.07, {"wrong": 0.83}, spans, (Flag("truncated"),))
+    text = check_text(score, Example("1", TEXT, SOURCE))
     assert text.splitlines() == [
         "1 of 2 sentences has no support in the source.",
         "",
@@ -29,7 +30,7 @@ def test_the_answer_names_each_sentence_and_the_evidence_of_the_wrong_ones() -> 
         "  ✗ 0.08 Nobody drowned.",
         "         closest in the source: A ferry turned back in the storm.",
         "",
-        "check 0.07: of texts with this value, people called about 93 % wrong",
+        "check 0.07: of such texts, people called about 83 % wrong",
         "note: truncated",
     ]
 

@@ -59,13 +59,16 @@ def test_less_support_is_more_risk() -> None:
     assert risks == sorted(risks) and len(set(risks)) == 3
 
 
-def test_the_value_is_the_probability_that_all_sentences_have_support(tiny_check: Path) -> None:
+def test_the_value_is_the_geometric_mean_of_the_sentences(tiny_check: Path) -> None:
     metric = catalog.build("check", model=str(tiny_check), runtime=Runtime(device="cpu"))
     score = metric.score([PAIR])[0]
     assert [(span.start, span.end) for span in score.spans] == [FIRST, SECOND]
     values = [span.value for span in score.spans]
-    assert score.value == pytest.approx(values[0] * values[1])
-    assert score.parts == pytest.approx({"mean": sum(values) / 2, "min": min(values), "sentences": 2.0})
+    assert score.value == pytest.approx(math.sqrt(values[0] * values[1]))
+    wrong = score.parts["wrong"]
+    assert 1 - score.value < wrong < 1  # the tiny weights alarm late
+    expected = {"mean": sum(values) / 2, "min": min(values), "sentences": 2.0, "wrong": wrong}
+    assert score.parts == pytest.approx(expected)
     assert all(0 < value < 1 for value in values)
     assert all(span.note.startswith("source: ") for span in score.spans)
 
@@ -76,7 +79,16 @@ def test_without_a_source_there_is_no_answer(tiny_check: Path) -> None:
 
 
 def test_each_feature_has_a_weight_and_a_mean() -> None:
-    whole = {"intercept": 1, "weights": dict.fromkeys(FEATURES, -1), "means": dict.fromkeys(FEATURES, 0)}
+    numbers = {"weights": dict.fromkeys(FEATURES, -1), "means": dict.fromkeys(FEATURES, 0)}
+    whole: dict[str, object] = {"intercept": 1, "alarm": 0, **numbers}
     assert Risk.from_dict(whole).weights == (-1.0,) * 4
     with pytest.raises(KeyError, match="facts"):
         Risk.from_dict({**whole, "weights": {"entailment": -1, "similarity": -1}})
+
+
+def test_support_is_one_half_at_the_level_of_alarm() -> None:
+    risk = Risk(0.0, (-2.0, 0.0, 0.0, 0.0), (0.5,) * 4, alarm=1.0)
+    assert risk.support((0.0, 0.5, 0.5, 0.5)) == pytest.approx(0.5)  # log-odds 1
+    assert risk.of((0.0, 0.5, 0.5, 0.5)) == pytest.approx(1 / (1 + math.exp(-1)))
+    far = Risk(-2000.0, (0.0,) * 4, (0.5,) * 4)
+    assert far.of((math.nan,) * 4) < 1e-300 and far.support((math.nan,) * 4) == 1.0

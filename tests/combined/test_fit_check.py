@@ -36,8 +36,6 @@ def test_the_fit_recovers_what_makes_a_sentence_wrong() -> None:
     assert risk.weights[0] == 0.0  # never known
     assert risk.weights[1] == pytest.approx(-4.0, abs=0.6) and risk.weights[3] == pytest.approx(-2.0, abs=0.6)
     assert risk.weights[2] == pytest.approx(0.0, abs=0.3)
-    found = [predict(risk, text) for text in texts]
-    assert np.mean(found) == pytest.approx(wrong.mean(), abs=0.02)
 
 
 def test_no_weight_rewards_less_support() -> None:
@@ -45,12 +43,26 @@ def test_no_weight_rewards_less_support() -> None:
     assert max(fit(texts, 1 - wrong, ["one"] * 300).weights) <= 0
 
 
+def flagged(risk: Risk, texts: list[np.ndarray], right: np.ndarray) -> float:
+    worst = [min(risk.support(sentence) for sentence in text.tolist()) for text in texts]
+    return float((np.array(worst) < 0.5) @ right / right.sum())
+
+
+def test_one_in_twenty_right_texts_has_an_unsupported_sentence() -> None:
+    texts, wrong = made(600)
+    assert flagged(fit(texts, wrong, ["one"] * 600), texts, 1 - wrong) == pytest.approx(0.05, abs=0.01)
+    often = np.clip(wrong + 0.3, 0, 1)  # people find errors in most texts
+    assert flagged(fit(texts, often, ["one"] * 600), texts, 1 - often) == pytest.approx(0.05, abs=0.01)
+
+
 def test_each_set_has_the_same_say() -> None:
     texts, wrong = made(220)
-    other = np.concatenate([wrong[:20], np.full(200, 0.9)])
-    level = fit(texts, other, ["small"] * 20 + ["large"] * 200)
-    mean = np.mean([predict(level, text) for text in texts])
-    assert abs(mean - 0.9) > 0.05
+    sets = ["small"] * 20 + ["large"] * 200
+    other = np.concatenate([wrong[:20], 1 - wrong[20:]])  # the large set says the contrary
+    alone = fit(texts[20:], other[20:], sets[20:])
+    both = fit(texts, other, sets)
+    assert max(alone.weights) == pytest.approx(0.0, abs=1e-6)
+    assert min(both.weights) < -0.5
 
 
 RECIPE = """

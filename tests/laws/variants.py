@@ -113,6 +113,7 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
 BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("maskeval", "spacing"): {"masks_per_pass": 3},
     ("cloze", "prior"): {"criterion": "soft", "aggregate": "average"},
+    ("simplicity", "damp"): {"weight": "frequency", "unit": "subword"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }

@@ -1,6 +1,5 @@
 """Check which sentences of a candidate its source supports."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -12,7 +11,7 @@ from gistmeter.combined.members import (
     read_combination,
     signed,
 )
-from gistmeter.combined.support import Risk, Sentence, read_sentences
+from gistmeter.combined.support import Risk, Sentence, geometric_mean, read_sentences
 from gistmeter.core.errors import BadModel
 from gistmeter.core.example import Example
 from gistmeter.core.options import options_from, preset_from
@@ -34,13 +33,14 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class Check(Combined):
-    """The probability that the source supports every sentence of the candidate.
+    """How sure it is that the source supports the candidate.
 
-    1 if every sentence surely has support, 0 if one surely has none.
+    The geometric mean of the sentences: 1 if each of them surely has support, near 0 if one surely has none.
+    The part `wrong` estimates the share of people who call the text wrong, among texts like those of the fit.
 
     Args:
         members: `similarity` and, optionally, `entailment` (SPEED against the source), and `facts` (ClozE).
-        risk: The probability that a sentence has no support.
+        risk: The probability that people call a sentence wrong.
         options: See `CheckOptions`.
         identity: Of the weights, for the signature.
     """
@@ -54,7 +54,7 @@ class Check(Combined):
     @property
     def signature(self) -> Signature:
         """The weights, and the hash of each member's signature."""
-        return Signature.of("check", version=1, model=self.identity, **signed(self.members))
+        return Signature.of("check", version=2, model=self.identity, **signed(self.members))
 
     def _combine(self, example: Example, row: Mapping[str, Score]) -> Score:
         flags = flags_of(row)
@@ -62,10 +62,16 @@ class Check(Combined):
         if problem is not None:
             return Score.undefined(example.id, problem, flags)
         sentences = read_sentences(row["similarity"], row["facts"], row.get(OPTIONAL))
-        supported = [1 - self.risk.of(sentence.features) for sentence in sentences]
+        supported = [self.risk.support(sentence.features) for sentence in sentences]
         spans = tuple(_span(*each, example.candidate) for each in zip(sentences, supported, strict=True))
-        parts = {"mean": fmean(supported), "min": min(supported), "sentences": float(len(supported))}
-        return Score(example.id, math.prod(supported), parts, spans, flags)
+        right = geometric_mean([1 - self.risk.of(sentence.features) for sentence in sentences])
+        parts = {
+            "mean": fmean(supported),
+            "min": min(supported),
+            "sentences": float(len(supported)),
+            "wrong": 1 - right,
+        }
+        return Score(example.id, geometric_mean(supported), parts, spans, flags)
 
 
 def _span(sentence: Sentence, supported: float, text: str) -> Span:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gistmeter.core.score import Score, Span
 
+LARGEST = 700.0  # exponent that a float holds
 FEATURES = ("entailment", "similarity", "facts", "worst_fact")
 """Features of a sentence; higher is better.
 
@@ -37,17 +38,19 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """A logistic model of the probability that a sentence has no support.
+    """A logistic model of how likely people are to call a sentence wrong.
 
     Args:
         intercept: Log-odds if each feature has its mean.
         weights: Change of the log-odds per unit of each feature; none is positive.
         means: Stand in for unknown features.
+        alarm: The log-odds from which a sentence counts as unsupported.
     """
 
     intercept: float
     weights: tuple[float, ...]
     means: tuple[float, ...]
+    alarm: float = 0.0
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> "Risk":
@@ -58,13 +61,20 @@ class Risk:
         """
         weights = tuple(float(facts["weights"][name]) for name in FEATURES)
         means = tuple(float(facts["means"][name]) for name in FEATURES)
-        return cls(float(facts["intercept"]), weights, means)
+        return cls(float(facts["intercept"]), weights, means, float(facts["alarm"]))
 
     def of(self, features: Sequence[float]) -> float:
-        """Return the probability that a sentence has no support."""
+        """Return the probability that people call a sentence wrong."""
+        return _logistic(self._log_odds(features))
+
+    def support(self, features: Sequence[float]) -> float:
+        """Return the support of a sentence, from 0 to 1: one half at the level of alarm."""
+        return _logistic(self.alarm - self._log_odds(features))
+
+    def _log_odds(self, features: Sequence[float]) -> float:
         known = [mean if math.isnan(x) else x for x, mean in zip(features, self.means, strict=True)]
         parts = (w * (x - mean) for w, x, mean in zip(self.weights, known, self.means, strict=True))
-        return 1 / (1 + math.exp(-(self.intercept + math.fsum(parts))))
+        return self.intercept + math.fsum(parts)
 
 
 def read_sentences(similarity: Score, facts: Score, entailment: Score | None = None) -> list[Sentence]:
@@ -84,7 +94,7 @@ def read_sentences(similarity: Score, facts: Score, entailment: Score | None = N
         features = (
             math.nan if best is span else best.value,
             span.value,
-            _geometric([fact.value for fact in own]),
+            geometric_mean([fact.value for fact in own]),
             math.nan if worst is None else worst.value,
         )
         found.append(Sentence(span.start, span.end, features, best.note, worst))
@@ -95,7 +105,12 @@ def _ours(score: Score) -> list[Span]:
     return [span for span in score.spans if span.side == "candidate" and not math.isnan(span.value)]
 
 
-def _geometric(values: Sequence[float]) -> float:
+def _logistic(log_odds: float) -> float:
+    return 1 / (1 + math.exp(min(-log_odds, LARGEST)))
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Return the geometric mean of probabilities, at least 10⁻⁶ each; NaN without any."""
     if not values:
         return math.nan
     return math.exp(math.fsum(math.log(max(value, 1e-6)) for value in values) / len(values))

@@ -10,7 +10,7 @@ from gistmeter.report.plain import plain
 WIDTH = 100
 INDENT = " " * 8
 UNSUPPORTED = 0.5
-"""Sentences below this probability of support are marked."""
+"""Sentences whose support is below this are marked."""
 DOUBT = "; in doubt: "
 """Separates the evidence from the fact in doubt, in the note of a sentence."""
 
@@ -22,7 +22,7 @@ class CheckedSentence:
     Args:
         start: Offset of the first character.
         end: Offset after the last character.
-        value: The probability that the source supports it.
+        value: Its support, from 0 to 1.
         evidence: The closest sentence of the source.
         doubt: The fact that is most in doubt, for an unsupported sentence with facts.
     """
@@ -67,8 +67,8 @@ def check_text(score: Score, example: Example) -> str:
     lines = [f"{_verdict(wrong, len(sentences))}\n"]
     for sentence in sentences:
         lines += _lines(sentence, example.candidate)
-    share = f"{100 * (1 - score.value):.0f} %"
-    lines.append(f"\ncheck {score.value:.2f}: of texts with this value, people called about {share} wrong")
+    share = f"{100 * score.parts['wrong']:.0f} %"
+    lines.append(f"\ncheck {score.value:.2f}: of such texts, people called about {share} wrong")
     lines += [f"note: {plain(str(flag))}" for flag in score.flags]
     return "\n".join(lines) + "\n"
 

@@ -74,7 +74,7 @@ ADDRESSES = (
         "/v1/check",
         check,
         "Check which sentences the source supports.",
-        "Answers as gistmeter check: for each sentence the probability that the source supports it, the "
+        "Answers as gistmeter check: for each sentence its support by the source, from 0 to 1, the "
         "closest sentence of the source, and the fact that is most in doubt. Needs the metric check.",
         body={JSON: ROWS},
         answer={JSON: ref("Checks")},

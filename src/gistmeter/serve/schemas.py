@@ -79,7 +79,8 @@ SCHEMAS: dict[str, Schema] = {
     "Check": record(
         {
             "id": TEXT,
-            "value": NUMBER | {"description": "The probability that the source supports every sentence."},
+            "value": NUMBER
+            | {"description": "The support of the text, from 0 to 1: the geometric mean of its sentences."},
             "problem": OPTIONAL_TEXT | {"description": "Why there is no value."},
             "flags": some(TEXT),
             "sentences": some(ref("Sentence")),
@@ -90,7 +91,10 @@ SCHEMAS: dict[str, Schema] = {
             "start": OFFSET | {"description": "Offset of the first character (Unicode code point)."},
             "end": OFFSET | {"description": "Offset after the last character."},
             "text": TEXT,
-            "value": {"type": "number", "description": "The probability that the source supports it."},
+            "value": {
+                "type": "number",
+                "description": "The support of the sentence, from 0 to 1; an unsupported one is below 0.5.",
+            },
             "unsupported": {"type": "boolean", "description": f"Whether the value is below {UNSUPPORTED}."},
             "evidence": TEXT | {"description": "The closest sentence of the source."},
             "doubt": OPTIONAL_TEXT | {"description": "The fact that is most in doubt, if it has no support."},

@@ -1,7 +1,7 @@
 """Fit the risk of `check`: the probability that people call a text wrong, from its sentences."""
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +11,25 @@ from scipy.optimize import minimize
 
 from gistmeter.combined.check import KIND, OPTIONAL, REQUIRED
 from gistmeter.combined.members import save_combination
-from gistmeter.combined.support import FEATURES, Risk, read_sentences
+from gistmeter.combined.support import FEATURES, Risk, geometric_mean, read_sentences
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
+from gistmeter.report.check import UNSUPPORTED
 from gistmeter.training.recipe import check_keys
 
 Array = NDArray[np.float64]
 LEAST = 1e-6  # probability, so that its logarithm is finite
+FALSE_ALARMS = 0.05
+"""Share of the texts without errors in which a sentence counts as unsupported, on average over the sets."""
 
 
 def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
     """Fit the weights of a recipe and save them.
 
-    The probability that a text is wrong is 1 − ∏ (1 − p) over its sentences, with p from a logistic model. It
-    is fitted to the share of people who call the text wrong, by maximum likelihood; each set has the same
-    total weight.
+    The share of people who call a text right is the geometric mean of 1 − p over its sentences, with p from a
+    logistic model. It is fitted by maximum likelihood; each set has the same total weight. The level of alarm
+    is the p that a sentence exceeds in one of twenty texts that people call right.
 
     Args:
         recipe: Recipe such as `recipes/check.toml`: `members`; `sets`, each with `name`, `rows`, `scores`,
@@ -35,8 +38,8 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         output: Folder; the weights are in its subfolder `model`.
 
     Returns:
-        For each set, Pearson correlation with the judgements and the mean prediction, by cross-validation
-        over documents, and fitted on the other sets only.
+        For each set, Pearson correlation of 1 − value with the judgements, and the shares of right and of
+        wrong texts with an unsupported sentence: with documents left out, and with sets left out.
 
     Raises:
         UsageError: If a key of the recipe is missing.
@@ -63,6 +66,7 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         "intercept": risk.intercept,
         "weights": dict(zip(FEATURES, risk.weights, strict=True)),
         "means": dict(zip(FEATURES, risk.means, strict=True)),
+        "alarm": risk.alarm,
     }
     save_combination(output / "model", facts)
     return _figures(rows, texts, shares)
@@ -83,21 +87,38 @@ def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     size = {name: sets.count(name) for name in set(sets)}
     weight = np.array([1 / size[name] for name in sets]) / len(size)
+    sentences = np.maximum(np.bincount(owner, minlength=len(texts)), 1)
 
     def loss(theta: Array) -> float:
-        right = np.exp(np.bincount(owner, -np.logaddexp(0, theta[0] + centred @ theta[1:]), len(texts)))
+        logs = -np.logaddexp(0, theta[0] + centred @ theta[1:])
+        right = np.exp(np.bincount(owner, logs, len(texts)) / sentences)
         right = np.clip(right, LEAST, 1 - LEAST)
         return float(-(weight * (wrong * np.log1p(-right) + (1 - wrong) * np.log(right))).sum())
 
     start = np.concatenate([[-1.0], np.where(known, -0.5, 0.0)])
     bounds = [(None, None), *((None, 0.0) if use else (0.0, 0.0) for use in known)]
     theta = minimize(loss, start, bounds=bounds).x
-    return Risk(float(theta[0]), tuple(map(float, theta[1:])), tuple(map(float, means)))
+    risk = Risk(float(theta[0]), tuple(map(float, theta[1:])), tuple(map(float, means)))
+    worst = np.full(len(texts), -np.inf)
+    np.maximum.at(worst, owner, centred @ theta[1:])
+    return replace(risk, alarm=risk.intercept + _alarm_level(worst, weight * (1 - wrong)))
+
+
+def _alarm_level(worst: Array, right: Array) -> float:
+    """Return the log-odds that the worst sentence exceeds in a share of `FALSE_ALARMS` of the right texts.
+
+    Args:
+        worst: Log-odds of the worst sentence of each text, without the intercept, shape (texts,).
+        right: Weight of each text among the right ones, same shape.
+    """
+    order = np.argsort(-worst)
+    share = np.cumsum(right[order]) / right.sum()
+    return float(worst[order][np.searchsorted(share, FALSE_ALARMS)])
 
 
 def predict(risk: Risk, text: Array) -> float:
-    """Return the probability that a text is wrong."""
-    return 1 - math.prod(1 - risk.of(sentence) for sentence in text.tolist())
+    """Return the share of people who call a text wrong."""
+    return 1 - geometric_mean([1 - risk.of(sentence) for sentence in text.tolist()])
 
 
 def _features(row: Judged, labels: Sequence[str]) -> Array:
@@ -116,14 +137,16 @@ def _figures(rows: Sequence[Judged], texts: Sequence[Array], wrong: Array) -> di
     for left_out in ("document", "set"):
         if left_out == "set" and len(names) < 2:
             continue
-        predicted = np.full(len(rows), np.nan)
+        predicted, flagged = np.full(len(rows), np.nan), np.zeros(len(rows))
         for kept, held in folds(rows, BY[left_out]):
             risk = fit([texts[at] for at in kept], wrong[kept], [rows[at].set for at in kept])
-            predicted[held] = [predict(risk, texts[at]) for at in held]
+            support = [[risk.support(sentence) for sentence in texts[at].tolist()] for at in held]
+            predicted[held] = [1 - geometric_mean(own) for own in support]
+            flagged[held] = [min(own) < UNSUPPORTED for own in support]
         for name in names:
             mine = np.array([row.set == name for row in rows])
             found[f"{name}_r_by_{left_out}"] = pearson(predicted[mine], wrong[mine])
-            found[f"{name}_wrong_by_{left_out}"] = float(predicted[mine].mean())
-    for name in names:
-        found[f"{name}_wrong_by_people"] = float(wrong[np.array([row.set == name for row in rows])].mean())
+            for kind, weight in (("right", 1 - wrong[mine]), ("wrong", wrong[mine])):
+                share = flagged[mine] @ weight / (weight.sum() or 1.0)
+                found[f"{name}_{kind}_flagged_by_{left_out}"] = float(share)
     return found

@@ -45,7 +45,7 @@ LANGUAGES = {"multilingual": multilingual.spoken()}
 VALUES: dict[tuple[object, object], str] = {("multilingual", "references"): "f1"}
 """The default of the option `value`, by preset and `against`; the paper's precision if it is not listed.
 Selected on English rows, see docs/languages.md."""
-ENTAILMENT = {"base": ("gistmeter/entail",)}
+ENTAILMENT = {"mini": ("gistmeter/entail",), "base": ("gistmeter/entail-base",)}
 """Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
 """Sentence encoder that selects the premises of `task=nli`."""
@@ -57,7 +57,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models),
             `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` requires
-            `base`, or a `model`.
+            `mini`, `base`, or a `model`.
         model: Models that replace the preset's, separated by commas.
         runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
