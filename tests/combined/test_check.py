@@ -44,6 +44,13 @@ def test_features_of_a_sentence_come_from_its_own_spans() -> None:
     assert all(map(math.isnan, found[1].features[2:])) and found[1].doubt is None
 
 
+def test_the_evidence_is_the_closest_sentence_not_the_best_premise() -> None:
+    premise = Span("candidate", *FIRST, 0.1, 1.0, "source: The bakery opens at six.")
+    found = read_sentences(speed(0.7, 0.3), facts(), Score("1", 0.1, spans=(premise,)))
+    assert found[0].features[0] == 0.1
+    assert found[0].evidence == "source: A ferry turned back in the storm."
+
+
 def test_without_entailment_its_feature_is_unknown() -> None:
     found = read_sentences(speed(0.7, 0.3), facts())
     assert math.isnan(found[0].features[0]) and found[0].features[1] == 0.7

@@ -90,14 +90,15 @@ def read_sentences(similarity: Score, facts: Score, entailment: Score | None = N
     for span in _ours(similarity):
         own = [fact for fact in _ours(facts) if span.start <= fact.start < span.end and fact.weight > 0]
         worst = min(own, key=lambda fact: fact.value, default=None)
-        best = entailed.get((span.start, span.end), span)  # whose note is the evidence
+        entails = entailed.get((span.start, span.end))
         features = (
-            math.nan if best is span else best.value,
+            math.nan if entails is None else entails.value,
             span.value,
             geometric_mean([fact.value for fact in own]),
             math.nan if worst is None else worst.value,
         )
-        found.append(Sentence(span.start, span.end, features, best.note, worst))
+        # If no premise entails a sentence, the best one is often beside the point; the closest one is not.
+        found.append(Sentence(span.start, span.end, features, span.note, worst))
     return found
 
 
