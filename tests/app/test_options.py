@@ -21,10 +21,10 @@ _, COMMANDS = parsers()
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_option_of_a_command_is_a_field_of_its_dataclass(name: str) -> None:
     command = COMMANDS[name]
-    asked = {action.dest for action in command._actions} - EDGE
+    asked = {action.dest for action in command._actions}
     asked |= command._defaults.keys() - {"options", "run"}  # what the command does not ask, as check does
     held = {field.name for field in fields(command.get_default("options"))} - EDGE
-    assert asked == held
+    assert asked - EDGE == held
 
 
 def test_options_are_frozen_and_hold_no_lists() -> None:
