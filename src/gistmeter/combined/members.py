@@ -16,7 +16,7 @@ from gistmeter.core.language import ANY, Languages
 from gistmeter.core.metric import Metric, score_sound
 from gistmeter.core.score import Flag, Score
 from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.load import ModelFiles, find_model, read_config
+from gistmeter.models.files.find import ModelFiles, find_model, read_config
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.training.files import write_text
 

@@ -13,7 +13,7 @@ from gistmeter.metrics.speed.similarity import Cosine, Cross, SentenceModel
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
-from gistmeter.models.files.load import find_model, is_cross_encoder
+from gistmeter.models.files.find import find_model, is_cross_encoder
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.language import CHECKED
 

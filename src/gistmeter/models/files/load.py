@@ -10,21 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from gistmeter.core.errors import BadModel, MissingExtra
-from gistmeter.models.files.find import ModelFiles, find_model, is_cross_encoder, read_config
+from gistmeter.models.files.find import ModelFiles, read_config
 from gistmeter.models.files.folder import weight_files
 from gistmeter.models.run.memory import lacks_memory
 from gistmeter.models.run.types import Model, Tokenizer
 
-__all__ = [
-    "ModelFiles",
-    "count_layers",
-    "find_model",
-    "is_cross_encoder",
-    "load_tensors",
-    "load_tokenizer",
-    "load_weights",
-    "read_config",
-]
 SENTENCEPIECE = {"sentencepiece": "sentencepiece", "protobuf": "google.protobuf"}
 """The packages of the extra `multilingual`, with the module of each."""
 # Embedding tables are padded to round sizes (T5: 32,100 tokens, 32,128 rows); more padding is an error.
