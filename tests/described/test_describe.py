@@ -32,7 +32,14 @@ def test_required_fields_are_those_of_the_default() -> None:
 
 def test_presets_name_the_options_that_they_set() -> None:
     assert "criterion=geometric,aggregate=geometric" in describe("cloze").presets["mini"]
+    assert describe("simplicity").presets["base"] == "weight=zipf,unit=word"
     assert describe("rouge").presets == {}
+
+
+def test_defaults_are_printed_as_they_are_given(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", "simplicity"]) == 0
+    printed = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    assert ["damp", "false"] in printed and ["layer", "none"] in printed
 
 
 def test_anchors_are_found_by_signature_only() -> None:

@@ -167,12 +167,12 @@ def _anchors() -> tuple[Anchors, ...]:
 
 def _presets(found: Any) -> dict[str, str]:  # noqa: ANN401 - a class, or a function that builds a metric
     """Return the presets with the options that each sets."""
-    presets = getattr(import_module(found.__module__), "PRESETS", {})
+    module = import_module(found.__module__)
+    beside: Mapping[str, Mapping[str, object]] = getattr(module, "OPTIONS", {})
     return {
-        name: ",".join(f"{option}={value}" for option, value in preset.options.items())
-        if isinstance(preset, Preset)
-        else ""
-        for name, preset in presets.items()
+        name: ",".join(f"{option}={value}" for option, value in options.items())
+        for name, preset in getattr(module, "PRESETS", {}).items()
+        for options in [preset.options if isinstance(preset, Preset) else beside.get(name, {})]
     }
 
 
@@ -186,8 +186,14 @@ def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above
         return ()
     what = _documented(inspect.getdoc(kind) or "")
     return tuple(
-        Option(field.name, str(field.default), what.get(field.name, "")) for field in dataclasses.fields(kind)
+        Option(field.name, _text(field.default), what.get(field.name, ""))
+        for field in dataclasses.fields(kind)
     )
+
+
+def _text(default: object) -> str:
+    """Return a default as it is given on the command line."""
+    return str(default).lower() if default is None or isinstance(default, bool) else str(default)
 
 
 def _documented(text: str) -> dict[str, str]:

@@ -20,8 +20,8 @@ from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.blocks import restore
 from gistmeter.models.files.digest import sha256
-from gistmeter.models.files.folder import PROMPT_FILE
 from gistmeter.models.files.find import find_model
+from gistmeter.models.files.folder import PROMPT_FILE
 from tests.tiny_models import SENTENCES, save_bert
 
 ROOT = Path(__file__).parents[3]

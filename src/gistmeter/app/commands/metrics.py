@@ -49,7 +49,8 @@ def _description(metric: Description) -> str:
     ]
     if metric.options:
         rows = [(each.name, each.default, each.what) for each in metric.options]
-        lines += ["", tabulate(rows, ("option", "default", "meaning"), maxcolwidths=(None, 24, WHAT))]
+        headers = ("option", "default", "meaning")
+        lines += ["", tabulate(rows, headers, maxcolwidths=(None, 24, WHAT), disable_numparse=True)]
     for anchors in metric.anchors:
         lines += ["", *_anchors(anchors)]
     return "\n".join(lines)
