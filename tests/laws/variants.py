@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -65,36 +65,33 @@ def is_first_adapter(name: str, model: Path) -> bool:
 @cache
 def pipeline_folder() -> str:
     """Return a folder with the tiny pipeline that finds factors; it goes with the process."""
-    folder = tempfile.mkdtemp(prefix="gistmeter-pipeline-")
-    atexit.register(shutil.rmtree, folder)
-    tiny_pipeline().to_disk(folder)
-    return folder
+    return _kept("pipeline", lambda folder: tiny_pipeline().to_disk(folder))
 
 
 @cache
 def encoder_folder() -> str:
     """Return a folder with a tiny encoder; it goes with the process."""
-    folder = tempfile.mkdtemp(prefix="gistmeter-encoder-")
-    atexit.register(shutil.rmtree, folder)
-    save_bert(Path(folder))
-    return folder
+    return _kept("encoder", save_bert)
 
 
 @cache
 def nli_folder() -> str:
     """Return a folder with a tiny model of natural language inference; it goes with the process."""
-    folder = tempfile.mkdtemp(prefix="gistmeter-nli-")
-    atexit.register(shutil.rmtree, folder)
-    save_cross_encoder(Path(folder), labels=("entailment", "neutral", "contradiction"))
-    return folder
+    labels = ("entailment", "neutral", "contradiction")
+    return _kept("nli", lambda folder: save_cross_encoder(folder, labels=labels))
 
 
 @cache
 def tables_folder() -> str:
     """Return a folder with tiny frequency tables; it goes with the process."""
-    folder = tempfile.mkdtemp(prefix="gistmeter-frequencies-")
+    return _kept("frequencies", save_tables)
+
+
+def _kept(name: str, save: Callable[[Path], object]) -> str:
+    """Save a model in a folder that goes with the process."""
+    folder = tempfile.mkdtemp(prefix=f"gistmeter-{name}-")
     atexit.register(shutil.rmtree, folder)
-    save_tables(Path(folder))
+    save(Path(folder))
     return folder
 
 
