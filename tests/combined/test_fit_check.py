@@ -9,9 +9,9 @@ import pytest
 
 from gistmeter.app.cli import main
 from gistmeter.combined.support import FEATURES, Risk
-from gistmeter.combined.training.check import fit, predict
+from gistmeter.combined.training.check import fit
 from gistmeter.core.example import Example
-from gistmeter.core.score import Span
+from gistmeter.core.score import Score, Span
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
 from tests.combined.test_check import TEXT, facts, speed
@@ -27,7 +27,7 @@ def made(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
         text = draw.uniform(size=(draw.integers(1, 5), len(FEATURES)))
         text[:, 0] = math.nan
         texts.append(text)
-    return texts, np.array([predict(TRUE, text) for text in texts])
+    return texts, np.array([TRUE.of_text(text.tolist()) for text in texts])
 
 
 def test_the_fit_recovers_what_makes_a_sentence_wrong() -> None:
@@ -92,6 +92,13 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
         for label, score in (("speed:against=source", cosines), ("cloze", probabilities)):
             line = score_row(label, score, Signature.of("x", version=1), Example(str(at), TEXT, "A ferry."))
             scores.append({**line, "id": str(at)})
+    # A text that no member could read has no sentence, and takes no part.
+    unread = {"id": "none", "source": "A ferry.", "candidate": "…"}
+    rows.append(unread | {"scores": {"Factuality": 0.0}})
+    for label in ("speed:against=source", "cloze"):
+        undefined = Score.undefined("none", "the candidate has no sentence")
+        line = score_row(label, undefined, Signature.of("x", version=1), Example("none", "…", "A ferry."))
+        scores.append({**line, "id": "none"})
     (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in scores))
     (tmp_path / "check.toml").write_text(RECIPE)

@@ -64,12 +64,11 @@ class Check(Combined):
         sentences = read_sentences(row["similarity"], row["facts"], row.get(OPTIONAL))
         supported = [self.risk.support(sentence.features) for sentence in sentences]
         spans = tuple(_span(*each, example.candidate) for each in zip(sentences, supported, strict=True))
-        right = geometric_mean([1 - self.risk.of(sentence.features) for sentence in sentences])
         parts = {
             "mean": fmean(supported),
             "min": min(supported),
             "sentences": float(len(supported)),
-            "wrong": 1 - right,
+            "wrong": self.risk.of_text([sentence.features for sentence in sentences]),
         }
         return Score(example.id, geometric_mean(supported), parts, spans, flags)
 

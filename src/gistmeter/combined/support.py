@@ -67,6 +67,10 @@ class Risk:
         """Return the probability that people call a sentence wrong."""
         return _logistic(self._log_odds(features))
 
+    def of_text(self, sentences: Sequence[Sequence[float]]) -> float:
+        """Return the probability that people call a text wrong, given the features of its sentences."""
+        return 1 - geometric_mean([1 - self.of(features) for features in sentences])
+
     def support(self, features: Sequence[float]) -> float:
         """Return the support of a sentence, from 0 to 1: one half at the level of alarm."""
         return _logistic(self.alarm - self._log_odds(features))

@@ -50,14 +50,17 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         str(recipe["members"][name]["spec"]) for name in (*REQUIRED, OPTIONAL) if name in recipe["members"]
     ]
     rows: list[Judged] = []
+    texts: list[Array] = []
     wrong: list[float] = []
     for table in recipe["sets"]:
-        found = [row for row in read_judged(data, table, labels) if table["dimension"] in row.judgements]
-        rows += found
-        wrong += [_share(row.judgements[table["dimension"]], table["wrong"], table["right"]) for row in found]
+        for row in read_judged(data, table, labels):
+            judgement, features = row.judgements.get(table["dimension"]), _features(row, labels)
+            if judgement is not None and len(features):  # a text without sentences says nothing
+                rows.append(row)
+                texts.append(features)
+                wrong.append(_share(judgement, table["wrong"], table["right"]))
     if not rows:
         raise DataError("no row has a judgement of the dimension that its set names")
-    texts = [_features(row, labels) for row in rows]
     shares = np.array(wrong)
     risk = fit(texts, shares, [row.set for row in rows])
     facts = {
@@ -76,7 +79,8 @@ def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
     """Fit the logistic model of sentences to texts.
 
     Args:
-        texts: For each text, the features of its sentences, shape (sentences, features); NaN if unknown.
+        texts: For each text, the features of its sentences, at least one, shape (sentences, features); NaN if
+            unknown.
         wrong: Share of people who call each text wrong, shape (texts,).
         sets: The data set of each text.
     """
@@ -87,7 +91,7 @@ def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
     size = {name: sets.count(name) for name in set(sets)}
     weight = np.array([1 / size[name] for name in sets]) / len(size)
-    sentences = np.maximum(np.bincount(owner, minlength=len(texts)), 1)
+    sentences = np.bincount(owner)
 
     def loss(theta: Array) -> float:
         logs = -np.logaddexp(0, theta[0] + centred @ theta[1:])
@@ -114,11 +118,6 @@ def _alarm_level(worst: Array, right: Array) -> float:
     order = np.argsort(-worst)
     share = np.cumsum(right[order]) / right.sum()
     return float(worst[order][np.searchsorted(share, FALSE_ALARMS)])
-
-
-def predict(risk: Risk, text: Array) -> float:
-    """Return the share of people who call a text wrong."""
-    return 1 - geometric_mean([1 - risk.of(sentence) for sentence in text.tolist()])
 
 
 def _features(row: Judged, labels: Sequence[str]) -> Array:
