@@ -19,12 +19,13 @@ def save_regressor(
     qualities: Sequence[str] = QUALITIES,
     encoder: str = "transformer",
     window: int = 40,
+    rank: int = 0,
 ) -> Path:
     """Save a random regressor whose base, a tiny BERT, lies in a folder within its own."""
     base = folder / "base"
     save_bert(base)
     layers = 2 if encoder == "bigru" or flavour != "s1" else 0
-    plan = RegressorPlan(qualities, flavour, encoder, layers, window, hidden=6)  # type: ignore[arg-type]
+    plan = RegressorPlan(qualities, flavour, encoder, layers, window, 6, rank)  # type: ignore[arg-type]
     torch.manual_seed(SEED)
     regressor, _, plan = new_regressor(str(base), plan)
     save_tuned(regressor, str(base), folder, kind=QUALITY_REGRESSOR, facts=facts_of(plan))

@@ -11,10 +11,11 @@ import pytest
 from gistmeter import catalog
 from gistmeter.app.cli import main
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
-from gistmeter.combined.training.quality import Array, Problem
+from gistmeter.combined.training.quality import Array, Problem, fixed
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.example import Example
 from gistmeter.core.score import Score
+from gistmeter.io.rows import read_rows
 
 TERMS: list[dict[str, Any]] = [
     {"spec": "a", "part": "value", "sign": 1},
@@ -152,6 +153,47 @@ def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture
     worse, better = metric.score([Example(str(at), text, source) for at, text in enumerate(texts)])
     assert 1 <= worse.value < better.value <= 5
     assert metric.members.keys() == {"extractive"}  # type: ignore[attr-defined]  # length says nothing here
+
+
+WEIGHTED = """
+task = "quality"
+scale = [-9, 9]
+members = { extractive = {}, length_ratio = {} }
+[[terms]]
+spec = "extractive"
+part = "value"
+weight = 1
+dimensions = ["meaning"]
+[[terms]]
+spec = "length_ratio"
+part = "value"
+weight = -2
+dimensions = ["meaning"]
+[[sets]]
+name = "mine"
+rows = "rows.jsonl"
+scores = "scores.jsonl"
+"""
+
+
+def test_given_weights_need_no_judgements(tmp_path: Path) -> None:
+    rows = rows_file(tmp_path)
+    recipe, out = tmp_path / "quality.toml", tmp_path / "out"
+    recipe.write_text(WEIGHTED)
+    scores = str(tmp_path / "scores.jsonl")
+    assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
+    assert main(["train", str(recipe), "--data", str(tmp_path), "--output", str(out), "--quiet"]) == 0
+    metric = catalog.build("quality", model=str(out / "model"), options={"dimension": "meaning"})
+    found = metric.score([row.example for row in read_rows(str(rows))])
+    values = np.array([score.value for score in found])
+    assert values.mean() == pytest.approx(0, abs=1e-9) and values.std() == pytest.approx(1)
+    copied = [at % 10 for at in range(40)]
+    assert np.corrcoef(values, copied)[0, 1] > 0.99  # all texts have the same length
+
+
+def test_without_rows_nothing_can_be_standardized() -> None:
+    with pytest.raises(DataError, match="no row"):
+        fixed([], [{"spec": "a", "part": "value", "weight": 1}], scale=(-9, 9))
 
 
 def test_scores_of_other_rows_are_refused(tmp_path: Path) -> None:

@@ -71,6 +71,21 @@ def test_a_dimension_without_weights_is_refused(tmp_path: Path) -> None:
         quality(folder, dimension="fluency")
 
 
+def test_simplifications_have_questions_of_their_own(tmp_path: Path) -> None:
+    folder = save_quality(tmp_path)
+    facts = json.loads((folder / "config.json").read_text())
+    facts["dimensions"] = {
+        name: facts["dimensions"]["fluency"] for name in ("meaning", "fluency", "simplicity")
+    }
+    (folder / "config.json").write_text(json.dumps(facts))
+    metric = quality(folder, text="simplification", dimension="simplicity")
+    assert list(metric.score([PAIR])[0].parts) == ["meaning", "fluency", "simplicity"]
+    with pytest.raises(UsageError, match="these weights have mean, meaning, fluency, simplicity"):
+        quality(folder, text="simplification", dimension="relevance")
+    with pytest.raises(UsageError, match="quality:text=summary has no preset 'base'; there are: mini"):
+        catalog.build("quality", preset="base")
+
+
 def test_the_signature_names_the_weights_and_each_member(tiny_quality: Path, tmp_path: Path) -> None:
     text = quality(tiny_quality).signature.text
     assert "model=sha256:" in text and "extractive@" in text and "novelty@" in text

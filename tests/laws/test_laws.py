@@ -54,6 +54,7 @@ OF_ITSELF = {
     "likelihood": None,
     # It looks at one text only.
     "sumqe": None,
+    "surface": None,
     # What their members are decides.
     "quality": None,
     "check": None,
@@ -124,7 +125,7 @@ def assert_spans_add_up(score: Score, what: str) -> None:
 
 
 # Those whose value is no mean over places in a text: counts of n-grams, or of characters, of the whole.
-WITHOUT_SPANS = {"meteor", "rouge", "bleu", "chrf", "sari", "length_ratio", "quality"}
+WITHOUT_SPANS = {"meteor", "rouge", "bleu", "chrf", "sari", "length_ratio", "surface", "quality"}
 
 
 def test_every_value_is_explained_by_spans(name: str, model: Path) -> None:

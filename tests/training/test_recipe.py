@@ -193,3 +193,25 @@ def test_pools_are_sorted_by_length_and_served_in_random_order() -> None:
     assert [unsorted.rows_of(step) for step in range(3)] == [[8, 2, 6, 3], [4, 7, 10, 1], [0, 9, 5]]
     small = LengthBatches((3, 1), size=4, pool=8, seed=7)
     assert all(small.rows_of(step) for step in range(8)), "no batch is empty"
+
+
+def test_texts_of_benchmarks_are_left_out(tmp_path: Path) -> None:
+    words = [f"w{at}" for at in range(60)]
+    known = " ".join(words)
+    sources = {
+        "the same": known,
+        "lower case, punctuation": known.upper().replace(" ", ", "),
+        "a third of it": " ".join(words[:20] + [f"x{at}" for at in range(20)]),
+        "a few words of it": " ".join(words[:13] + [f"y{at}" for at in range(60)]),
+        "short": "w1 w2",
+    }
+    lines = (json.dumps({"source": text, "candidate": name}) + "\n" for name, text in sources.items())
+    (tmp_path / "texts.jsonl").write_text("".join(lines))
+    (tmp_path / "benchmark.jsonl").write_text(json.dumps({"source": known}) + "\n")
+    chosen = {"file": "texts.jsonl", "leave_out": ["benchmark.jsonl"]}
+
+    def left(**more: object) -> list[str]:
+        return sorted(pair.candidate for both in read_pairs(tmp_path, [{**chosen, **more}]) for pair in both)
+
+    assert left() == ["a few words of it", "short"] == left(limit=2)
+    assert left(leave_out=[]) == sorted(sources)

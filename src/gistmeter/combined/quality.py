@@ -21,8 +21,12 @@ from gistmeter.core.signature import Signature
 from gistmeter.models.run.runtime import Runtime
 
 KIND = "gistmeter-quality"
-PRESETS = {"mini": "gistmeter/quality"}
-Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance"]
+PRESETS: Mapping[str, Mapping[str, str]] = {
+    "mini": {"summary": "gistmeter/quality", "simplification": "gistmeter/quality-simplification"},
+    "base": {"simplification": "gistmeter/quality-simplification-base"},
+}
+"""Weights by preset and kind of text."""
+Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance", "meaning", "simplicity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,12 @@ class QualityOptions:
     """Options of `quality`.
 
     Args:
+        text: The kind of the candidates, which decides the questions: `summary` (consistency, coherence,
+            fluency, relevance), or `simplification` (meaning, fluency, simplicity), which needs references.
         dimension: The question whose answer is the value; `mean` is the mean over all questions.
     """
 
+    text: Literal["summary", "simplification"] = "summary"
     dimension: Dimension = "mean"
 
 
@@ -82,20 +89,25 @@ class Quality(Combined):
         return Score(example.id, value, parts, flags=flags_of(row))
 
 
+def _presets(text: str) -> dict[str, str]:
+    return {preset: names[text] for preset, names in PRESETS.items() if text in names}
+
+
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Quality:
     """Build the metric.
 
     Args:
-        preset: `mini`.
+        preset: `mini`, or for simplifications `base`.
         model: A folder with other weights, from `gistmeter train`.
         runtime: Device, data type, and batch size of the members.
         options: See `QualityOptions`.
 
     Raises:
+        UsageError: If the preset has no weights for this kind of text.
         ModelError: If the weights or a member's model cannot be found or loaded.
     """
     chosen = options_from(QualityOptions, options)
-    name = model or preset_from("quality", PRESETS, preset)
+    name = model or preset_from(f"quality:text={chosen.text}", _presets(chosen.text), preset)
     identity, facts = read_combination(name, KIND)
     try:
         dimensions = {key: Linear.from_dict(linear) for key, linear in facts["dimensions"].items()}

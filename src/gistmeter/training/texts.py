@@ -3,8 +3,9 @@
 import gzip
 import hashlib
 import json
+import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,10 @@ from gistmeter.core.errors import DataError
 
 PARTS = 10
 """By default, one in ten documents is held out for validation."""
+RUN = 12
+"""Number of words of the runs by which `without` compares texts."""
+REPEATED = 0.2
+"""Share of a text's runs that must be in another text for `without` to drop it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +44,8 @@ def read_pairs(
         folder: Data folder.
         sets: One table per file: `file`, and optionally `where` (column → allowed values), `prefix` (of the
             row id), `limit` (number of rows), `repeat` (number of copies in the training data), `source` and
-            `candidate` (column names, if they differ), `language` (of both texts).
+            `candidate` (column names, if they differ), `language` (of both texts), `leave_out` (files of
+            benchmark rows: pairs whose source repeats one of their sources are dropped).
         parts: Hold out one in `parts` documents.
 
     Returns:
@@ -51,9 +57,11 @@ def read_pairs(
     training, validation = [], []
     for chosen in sets:
         found = _pairs(folder / str(chosen["file"]), chosen)
+        for name in chosen.get("leave_out", ()):
+            found = without(found, [str(row.get("source", "")) for row in read_rows(folder / str(name))])
         if not found:
             raise DataError(f"{folder / str(chosen['file'])} has no matching row; check data.sets")
-        for pair in found:
+        for pair in found[: chosen.get("limit")]:
             if held_out(pair.source, parts):
                 validation.append(pair)
             else:
@@ -78,7 +86,26 @@ def _pairs(path: Path, chosen: Mapping[str, Any]) -> list[TextPair]:
         for row in wanted_rows(path, chosen.get("where", {}), str(chosen.get("prefix", "")))
         if row.get(source) and row.get(candidate)
     ]
-    return list(dict.fromkeys(pairs))[: chosen.get("limit")]
+    return list(dict.fromkeys(pairs))
+
+
+def without(pairs: Sequence[TextPair], texts: Iterable[str]) -> list[TextPair]:
+    """Return the pairs whose source does not repeat one of the texts.
+
+    A source repeats the texts if they contain more than a share of `REPEATED` of its runs of `RUN` words, in
+    lower case and without punctuation. A text of fewer words is one run.
+    """
+    known = {run for text in dict.fromkeys(texts) for run in _runs(text)}
+    return [pair for pair in pairs if not _repeats(_runs(pair.source), known)]
+
+
+def _repeats(runs: set[tuple[str, ...]], known: set[tuple[str, ...]]) -> bool:
+    return len(runs & known) > REPEATED * len(runs)
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = re.findall(r"[^\W_]+", text.lower())
+    return {tuple(words[at : at + RUN]) for at in range(max(1, len(words) - RUN + 1))}
 
 
 def wanted_rows(path: Path, where: Mapping[str, Any], prefix: str) -> Iterator[dict[str, Any]]:

@@ -34,8 +34,11 @@ BUILDERS: dict[str, tuple[Any, Any]] = {
     "length_ratio": (baselines.LengthRatio, baselines.LengthRatioOptions),
     "novelty": (baselines.Novelty, baselines.NoveltyOptions),
     "extractive": (baselines.Extractive, baselines.ExtractiveOptions),
+    "surface": (baselines.Surface, baselines.SurfaceOptions),
 }
-RANGES = {"bleu": 100.0, "chrf": 100.0, "sari": 100.0, "length_ratio": math.inf, "extractive": math.inf}
+RANGES = {"bleu": 100.0, "chrf": 100.0, "sari": 100.0} | dict.fromkeys(
+    ("length_ratio", "extractive", "surface"), math.inf
+)
 LONG = "The cat sat on the mat, and 12 dogs ran — home! " * 1250
 ODD = ["🙂🙂", "مرحبا بالعالم", "...", "x", "猫坐在垫子上。", "a\u0301\u200d\u200b\x00", "<skipped>", LONG]
 
@@ -114,6 +117,11 @@ def check_spans(score: Score, row: Example) -> None:
 def test_a_text_beside_itself(name: str, itself: float, text: str) -> None:
     (score,) = build(name).score([Example("1", text, text, ("Another one.", text))])
     assert score.value == pytest.approx(itself) or (score.problem is not None and text != LONG)
+
+
+def test_surface_needs_a_word() -> None:
+    (none,) = build("surface").score([Example("1", "...")])
+    assert none.problem == "the tokenizer (words-1) finds no word in the candidate"
 
 
 def test_sari_needs_a_word_and_a_language_that_its_tokenizer_splits() -> None:

@@ -25,7 +25,7 @@ from gistmeter.models.rate.files import (
 from gistmeter.models.rate.regressor import Flavour, QualityRegressor
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.models.run.runtime import Runtime
-from tests.tiny_models import SENTENCES
+from tests.tiny_models import SENTENCES, save_bert
 from tests.tiny_regressor import save_regressor
 
 RUNTIME = Runtime(device="cpu", batch_tokens=64)
@@ -51,6 +51,39 @@ def test_a_rater_is_saved_and_loaded(tmp_path: Path, flavour: Flavour, encoder: 
     save_tuned(model, str(folder / "base"), folder / "again", kind=QUALITY_REGRESSOR, facts=facts_of(plan))
     again = TextRegressor.load(str(folder / "again"), RUNTIME)
     np.testing.assert_array_equal(again.rate(rows_of(again)), found)
+
+
+@pytest.mark.parametrize(("layers", "trained"), [(1, "layer.2."), (0, "layer.")])
+def test_low_rank_updates_are_saved_in_place_of_the_layers(tmp_path: Path, layers: int, trained: str) -> None:
+    save_bert(tmp_path / "base")
+    plan = RegressorPlan(QUALITIES, layers=layers, window=40, rank=2)
+    model, _, plan = new_regressor(str(tmp_path / "base"), plan)
+    own = [name for name, weight in model.named_parameters() if weight.requires_grad]
+    assert all("heads" in name or (trained in name and name.endswith((".up", ".down"))) for name in own)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if name.endswith(".up"):
+                weight.copy_(torch.randn_like(weight).half())
+            elif weight.requires_grad:
+                weight.copy_(weight.half())
+    save_tuned(model, str(tmp_path / "base"), tmp_path / "low", kind=QUALITY_REGRESSOR, facts=facts_of(plan))
+    loaded = TextRegressor.load(str(tmp_path / "low"), RUNTIME)
+    batch = loaded.batch(rows_of(loaded))
+    with torch.no_grad():
+        expected = model.eval()(*batch).numpy()
+    np.testing.assert_allclose(loaded.rate(rows_of(loaded)), expected, atol=1e-4)
+    plain, _, _ = new_regressor(str(tmp_path / "base"), replace(plan, rank=0))
+    with torch.no_grad():
+        assert np.abs(plain.encoders[0](*batch).numpy() - model.encoders[0](*batch).numpy()).max() > 0.01
+
+
+def test_a_regressor_that_was_saved_without_a_rank_has_none(tmp_path: Path) -> None:
+    folder = save_regressor(tmp_path)
+    facts = json.loads((folder / "config.json").read_text())
+    del facts["rank"]
+    (folder / "config.json").write_text(json.dumps(facts))
+    assert load_regressor(find_model(str(folder)))[2].rank == 0
 
 
 @pytest.mark.parametrize("stored", ["path", "link"])

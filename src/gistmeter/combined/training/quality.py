@@ -28,15 +28,19 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     constraints. Scores and judgements are compared within each data set; the judgements of the first set that
     has the dimension decide the scale of the result.
 
+    Where no judgements may be used for training, the terms of a dimension give their `weight`: the result is
+    then the weighted sum of standardized scores, in its standard deviations on the rows of all sets.
+
     Args:
         recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
-            `spec`, `part`, `sign` 1, −1 or 0 for either, and the `dimensions` it serves), `sets` (as in
-            `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
+            `spec`, `part`, either `sign` 1, −1 or 0 for either, or `weight`, and the `dimensions` it
+            serves), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
     Returns:
-        For each dimension and set, Pearson correlation by cross-validation over documents, systems and sets.
+        For each fitted dimension and set, Pearson correlation by cross-validation over documents, systems
+        and sets.
 
     Raises:
         UsageError: If a key of the recipe is missing.
@@ -46,14 +50,60 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     judged = [(chosen, read_judged(data, chosen, list(recipe["members"]))) for chosen in recipe["sets"]]
     dimensions: dict[str, Any] = {}
     figures: dict[str, float] = {}
-    for name in dict.fromkeys(name for chosen, _ in judged for name in chosen["dimensions"]):
+    for name in dict.fromkeys(name for chosen, _ in judged for name in chosen.get("dimensions", ())):
         problem = Problem.of(name, recipe, judged)
         dimensions[name] = problem.fit().to_dict()
         figures |= {f"{name}_{what}": value for what, value in problem.figures().items()}
+    rows = [row for _, found in judged for row in found]
+    weighted = [term for term in recipe["terms"] if "weight" in term]
+    for name in dict.fromkeys(name for term in weighted for name in term["dimensions"]):
+        terms = [term for term in weighted if name in term["dimensions"]]
+        dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
     used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
     members = {spec: entry for spec, entry in recipe["members"].items() if spec in used}
     save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
     return figures
+
+
+def fixed(rows: Sequence[Judged], terms: Sequence[Mapping[str, Any]], *, scale: Sequence[float]) -> Linear:
+    """Return the weighted sum of standardized features, in its standard deviations on the rows.
+
+    Args:
+        rows: Rows whose features have mean 0 and standard deviation 1, and whose result has the same.
+        terms: Tables with `spec`, `part` and `weight`.
+        scale: Least and greatest result.
+
+    Raises:
+        DataError: If there are no rows.
+    """
+    means, scales, features = standardized(rows, terms)
+    weights = np.array([float(term["weight"]) for term in terms])
+    weights /= (features @ weights).std() or 1.0
+    return Linear(0.0, _terms(terms, means, scales, weights), *map(float, scale))
+
+
+def standardized(rows: Sequence[Judged], terms: Sequence[Mapping[str, Any]]) -> tuple[Array, Array, Array]:
+    """Return each feature's mean and standard deviation, shape (terms,), and features, shape (rows, terms).
+
+    Raises:
+        DataError: If there are no rows.
+    """
+    if not rows:
+        raise DataError("no row has a judgement of a dimension that its set names")
+    raw = np.array([[feature(row.scores[str(t["spec"])], str(t["part"])) for t in terms] for row in rows])
+    means, scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
+    scales[np.isclose(scales, 0)] = 1.0  # rounding gives equal values a tiny deviation
+    return means, scales, np.nan_to_num((raw - means) / scales)
+
+
+def _terms(
+    terms: Sequence[Mapping[str, Any]], means: Array, scales: Array, weights: Array
+) -> tuple[Term, ...]:
+    return tuple(
+        Term(str(t["spec"]), str(t["part"]), float(mean), float(scale), float(weight))
+        for t, mean, scale, weight in zip(terms, means, scales, weights, strict=True)
+        if weight
+    )
 
 
 class Problem:
@@ -79,26 +129,23 @@ class Problem:
         scale: Sequence[float],
         penalty: float,
     ) -> None:
-        if not rows:
-            raise DataError("no row has a judgement of a dimension that its set names")
         self.rows, self.judgements, self.terms = rows, judgements, terms
         self.scale, self.penalty = scale, penalty
-        raw = np.array([[feature(row.scores[str(t["spec"])], str(t["part"])) for t in terms] for row in rows])
-        self.means, self.scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
-        self.scales[self.scales == 0] = 1.0
-        self.features = np.nan_to_num((raw - self.means) / self.scales)
+        self.means, self.scales, self.features = standardized(rows, terms)
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any], judged: Sequence[tuple[Any, list[Judged]]]) -> "Problem":
         """Return the problem of a dimension, with the rows of all sets that have it."""
         rows, judgements = [], []
         for chosen, found in judged:
-            theirs = chosen["dimensions"].get(name)
+            theirs = chosen.get("dimensions", {}).get(name)
             mine = [row for row in found if not math.isnan(row.judgements.get(theirs, math.nan))]
             rows += mine
             judgements += [row.judgements[theirs] for row in mine]
-        terms = [term for term in table["terms"] if name in term["dimensions"]]
-        return cls(rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table["penalty"]))
+        terms = [term for term in table["terms"] if name in term["dimensions"] and "weight" not in term]
+        return cls(
+            rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table.get("penalty", 0))
+        )
 
     def fit(self) -> Linear:
         """Fit all rows; results have the scale of the first set."""
@@ -106,11 +153,7 @@ class Problem:
         first = np.array([row.set == self.rows[0].set for row in self.rows])
         spread, level = self.judgements[first].std(), self.judgements[first].mean()
         centre = float((self.features[first] @ weights).mean())
-        terms = tuple(
-            Term(str(t["spec"]), str(t["part"]), float(mean), float(scale), float(spread * weight))
-            for t, mean, scale, weight in zip(self.terms, self.means, self.scales, weights, strict=True)
-            if weight
-        )
+        terms = _terms(self.terms, self.means, self.scales, spread * weights)
         return Linear(float(level - spread * centre), terms, *map(float, self.scale))
 
     def figures(self) -> dict[str, float]:

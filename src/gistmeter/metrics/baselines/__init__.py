@@ -10,6 +10,7 @@ from gistmeter.metrics.baselines.length_ratio import LengthRatio, LengthRatioOpt
 from gistmeter.metrics.baselines.novelty import Novelty, NoveltyOptions
 from gistmeter.metrics.baselines.rouge import Rouge, RougeOptions
 from gistmeter.metrics.baselines.sari import Sari, SariOptions
+from gistmeter.metrics.baselines.surface import Surface, SurfaceOptions
 
 __all__ = [
     "Bleu",
@@ -26,4 +27,6 @@ __all__ = [
     "RougeOptions",
     "Sari",
     "SariOptions",
+    "Surface",
+    "SurfaceOptions",
 ]

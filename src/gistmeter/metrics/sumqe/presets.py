@@ -13,7 +13,7 @@ from gistmeter.metrics.sumqe.qualities import QUALITIES
 if TYPE_CHECKING:
     from gistmeter.models.run.runtime import Runtime
 
-PRESETS = {"mini": "gistmeter/sumqe", "paper": ""}
+PRESETS = {"mini": "gistmeter/sumqe", "base": "gistmeter/sumqe-base", "paper": ""}
 """Models by preset. The paper's model was trained on licensed data and is not public."""
 
 
@@ -21,7 +21,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
     """Build SUM-QE.
 
     Args:
-        preset: `mini` (the regressor that ships), or `paper`, which requires `model`.
+        preset: `mini` (the regressor that ships), `base` (the one for MPNet), or `paper`, which requires
+            `model`.
         model: Regressor that replaces the preset's: a folder from `gistmeter train`.
         runtime: Device, data type, and batch size.
         options: See `SumQEOptions`.

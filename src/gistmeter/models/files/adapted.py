@@ -15,13 +15,11 @@ from gistmeter.core.errors import BadModel
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned
 from gistmeter.models.files.find import ModelFiles, find_model
 from gistmeter.models.files.load import load_tokenizer, load_weights
-from gistmeter.models.files.low_rank import add_low_rank, merge_low_rank
+from gistmeter.models.files.low_rank import LARGEST_RANK, add_low_rank, merge_low_rank
 from gistmeter.models.run.types import Model, Tokenizer
 
 KIND = "gistmeter-adapted"
 """The `model_type` in the configuration of an adapted model."""
-LARGEST_RANK = 1024
-"""More than any encoder's updates need; a damaged file must not exhaust the memory."""
 
 
 @dataclass(frozen=True, slots=True)

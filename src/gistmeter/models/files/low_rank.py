@@ -3,6 +3,9 @@
 import torch
 from torch import nn
 
+LARGEST_RANK = 1024
+"""More than any encoder's updates need; a damaged file must not exhaust the memory."""
+
 
 class LowRankLinear(nn.Module):
     """A frozen linear layer with a trainable low-rank update: y = Wx + b + scale · B(Ax).

@@ -10,6 +10,7 @@ from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.files.adapters import read_tuned, restore_tuned
 from gistmeter.models.files.find import ModelFiles, find_model
 from gistmeter.models.files.load import load_tokenizer, load_weights
+from gistmeter.models.files.low_rank import LARGEST_RANK, add_low_rank, merge_low_rank
 from gistmeter.models.rate.bigru import BiGru
 from gistmeter.models.rate.regressor import FirstState, Flavour, QualityRegressor
 from gistmeter.models.run.tokens import window_of
@@ -32,6 +33,8 @@ class RegressorPlan:
             all weights, as in the paper. For a `bigru`, the number of layers.
         window: Maximum number of input tokens; reduced to the window of the base model.
         hidden: The width of each direction of a `bigru`.
+        rank: For a transformer, the rank of low-rank updates of the trained layers; 0 trains the weights
+            themselves.
 
     Raises:
         UsageError: If the flavour or the encoder is unknown, or a number is out of range.
@@ -43,6 +46,7 @@ class RegressorPlan:
     layers: int = 0
     window: int = 512
     hidden: int = 128
+    rank: int = 0
 
     def __post_init__(self) -> None:
         for name, choices in (("flavour", get_args(Flavour)), ("encoder", ("transformer", "bigru"))):
@@ -51,6 +55,8 @@ class RegressorPlan:
         least = 1 if self.encoder == "bigru" else 0
         if self.layers < least:
             raise UsageError(f"model.layers={self.layers}: give {least} or more for encoder={self.encoder}")
+        if not 0 <= self.rank <= (0 if self.encoder == "bigru" else LARGEST_RANK):
+            raise UsageError(f"model.rank={self.rank}: give 0 to {LARGEST_RANK}, and 0 for encoder=bigru")
         if self.window < 8 or self.hidden < 1:
             raise UsageError(
                 f"model.window={self.window}, model.hidden={self.hidden}: "
@@ -110,7 +116,8 @@ def load_regressor(files: ModelFiles) -> tuple[QualityRegressor, Any, RegressorP
     """
     facts = read_tuned(files, QUALITY_REGRESSOR)
     try:
-        known = {field.name: facts[field.name] for field in fields(RegressorPlan)}
+        # A model that was saved before an option existed uses the option's default.
+        known = {field.name: facts[field.name] for field in fields(RegressorPlan) if field.name in facts}
         plan = RegressorPlan(**{**known, "qualities": tuple(map(str, known["qualities"]))})
     except (KeyError, TypeError, UsageError) as error:
         raise BadModel(
@@ -118,6 +125,7 @@ def load_regressor(files: ModelFiles) -> tuple[QualityRegressor, Any, RegressorP
         ) from error
     regressor, tokenizer, plan = new_regressor(str(facts["base"]), plan)
     restore_tuned(regressor, files)
+    merge_low_rank(regressor)
     return regressor.eval(), tokenizer, plan
 
 
@@ -137,14 +145,21 @@ def _encoder(model: Model, plan: RegressorPlan, base: str) -> torch.nn.Module:
         table = model.get_input_embeddings().weight.detach()
         return BiGru(table, hidden=plan.hidden, layers=plan.layers)
     for name, weight in model.named_parameters():
-        weight.requires_grad = not (plan.layers or name.startswith("pooler."))
-    if plan.layers:
-        layers = getattr(getattr(model, "encoder", None), "layer", None)
-        if layers is None or plan.layers > len(layers):
-            there = "no list of layers" if layers is None else f"{len(layers)} layers"
-            raise BadModel(
-                f"{base} has {there}; layers={plan.layers} is not possible: use fewer layers, or 0 for all"
-            )
-        for layer in layers[-plan.layers :]:
+        weight.requires_grad = not (plan.layers or plan.rank or name.startswith("pooler."))
+    for layer in _trained_layers(model, plan, base) if plan.layers or plan.rank else ():
+        if plan.rank:
+            add_low_rank(layer, rank=plan.rank)
+        else:
             layer.requires_grad_(True)
     return FirstState(model)
+
+
+def _trained_layers(model: Model, plan: RegressorPlan, base: str) -> Sequence[torch.nn.Module]:
+    layers = getattr(getattr(model, "encoder", None), "layer", None)
+    if layers is None or plan.layers > len(layers):
+        there = "no list of layers" if layers is None else f"{len(layers)} layers"
+        raise BadModel(
+            f"{base} has {there}; layers={plan.layers} is not possible: use fewer layers, or 0 for all"
+        )
+    chosen: Sequence[torch.nn.Module] = layers[-plan.layers :]
+    return chosen
