@@ -28,8 +28,10 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     constraints. Scores and judgements are compared within each data set; the judgements of the first set that
     has the dimension decide the scale of the result.
 
-    Where no judgements may be used for training, the terms of a dimension give their `weight`: the result is
-    then the weighted sum of standardized scores, in its standard deviations on the rows of all sets.
+    A term with a `weight` is not fitted. In a fitted dimension, it is added to the fit, in standard
+    deviations of the judgements, and does not take part in the metrics: for a member that was trained on
+    these judgements. A dimension without judgements is the weighted sum of standardized scores, in its
+    standard deviations on the rows of all sets.
 
     Args:
         recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
@@ -55,10 +57,10 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         dimensions[name] = problem.fit().to_dict()
         figures |= {f"{name}_{what}": value for what, value in problem.figures().items()}
     rows = [row for _, found in judged for row in found]
-    weighted = [term for term in recipe["terms"] if "weight" in term]
-    for name in dict.fromkeys(name for term in weighted for name in term["dimensions"]):
-        terms = [term for term in weighted if name in term["dimensions"]]
-        dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
+    for name in dict.fromkeys(name for term in recipe["terms"] for name in term["dimensions"]):
+        if name not in dimensions:
+            terms = [term for term in recipe["terms"] if name in term["dimensions"]]
+            dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
     used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
     members = {spec: entry for spec, entry in recipe["members"].items() if spec in used}
     save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
@@ -112,7 +114,7 @@ class Problem:
     Args:
         rows: The rows that have the judgement.
         judgements: Of the rows, shape (rows,).
-        terms: Tables with `spec`, `part` and `sign`.
+        terms: Tables with `spec`, `part` and `sign`, or `weight`.
         scale: Least and greatest result.
         penalty: Weight of the squared weights, in rows.
 
@@ -129,9 +131,11 @@ class Problem:
         scale: Sequence[float],
         penalty: float,
     ) -> None:
-        self.rows, self.judgements, self.terms = rows, judgements, terms
+        self.rows, self.judgements = rows, judgements
         self.scale, self.penalty = scale, penalty
-        self.means, self.scales, self.features = standardized(rows, terms)
+        self.terms = [term for term in terms if "weight" not in term]
+        self.given = [term for term in terms if "weight" in term]
+        self.features = standardized(rows, self.terms)[2]
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any], judged: Sequence[tuple[Any, list[Judged]]]) -> "Problem":
@@ -142,22 +146,24 @@ class Problem:
             mine = [row for row in found if not math.isnan(row.judgements.get(theirs, math.nan))]
             rows += mine
             judgements += [row.judgements[theirs] for row in mine]
-        terms = [term for term in table["terms"] if name in term["dimensions"] and "weight" not in term]
+        terms = [term for term in table["terms"] if name in term["dimensions"]]
         return cls(
             rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table.get("penalty", 0))
         )
 
     def fit(self) -> Linear:
         """Fit all rows; results have the scale of the first set."""
-        weights = self._weights(range(len(self.rows)))
+        means, scales, features = standardized(self.rows, [*self.terms, *self.given])
+        given = [float(term["weight"]) for term in self.given]
+        weights = np.concatenate([self._weights(range(len(self.rows))), given])
         first = np.array([row.set == self.rows[0].set for row in self.rows])
         spread, level = self.judgements[first].std(), self.judgements[first].mean()
-        centre = float((self.features[first] @ weights).mean())
-        terms = _terms(self.terms, self.means, self.scales, spread * weights)
+        centre = float((features[first] @ weights).mean())
+        terms = _terms([*self.terms, *self.given], means, scales, spread * weights)
         return Linear(float(level - spread * centre), terms, *map(float, self.scale))
 
     def figures(self) -> dict[str, float]:
-        """Return Pearson correlations on left-out documents, systems and sets, within each set."""
+        """Return Pearson correlations of the fitted terms on left-out documents, systems and sets, by set."""
         names = list(dict.fromkeys(row.set for row in self.rows))
         found = {}
         for left_out, by in BY.items():
