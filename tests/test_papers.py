@@ -174,16 +174,16 @@ def test_every_preset_paper_is_described_as_it_is() -> None:
     known = {
         "maskeval": maskeval.PRESETS["paper"].model,
         "cloze": cloze.PRESETS["paper"].model,
-        "simplicity": simplicity.PRESETS["paper"][0],
+        "simplicity": simplicity.PRESETS["paper"].model,
         "speed": ", ".join(speed.PRESETS["paper"]),
         "sumqe": sumqe.PRESETS["paper"],
-        "bertscore": bertscore.PRESETS["paper"][0],
+        "bertscore": bertscore.PRESETS["paper"].model,
     }
     described = {
         metric: (models, f"{sets}; {differs}") for metric, models, sets, differs in CONTENT["presets"]
     }
     assert {metric: models for metric, (models, _) in described.items()} == known
-    assert f"layer {simplicity.PRESETS['paper'][1]}" in described["simplicity"][1]
+    assert f"layer {simplicity.PRESETS['paper'].layer}" in described["simplicity"][1]
     assert f"pipeline={cloze.PRESETS['paper'].options['pipeline']}" in described["cloze"][1]
     for metric in ("maskeval", "simplicity"):
         assert "fine-tune" in described[metric][1], "the preset is not the paper's trained model"

@@ -21,10 +21,12 @@ class Preset:
     Args:
         model: The name of the model.
         options: Values that replace a metric's defaults; the caller's options take precedence.
+        layer: The encoder layer whose vectors are used, counted from 1; None for the last.
     """
 
     model: str
     options: Mapping[str, object] = field(default_factory=dict)
+    layer: int | None = None
 
 
 def options_from(cls: type[T], given: Mapping[str, object]) -> T:
@@ -67,7 +69,7 @@ def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:
 
 
 def encoder_from(
-    metric: str, presets: Mapping[str, tuple[str, int]], name: str, model: str | None
+    metric: str, presets: Mapping[str, Preset], name: str, model: str | None
 ) -> tuple[str, int | None]:
     """Return the encoder and its layer that a preset and a model name select.
 
@@ -77,16 +79,16 @@ def encoder_from(
     Raises:
         UsageError: If the metric has no preset of that name.
 
-    >>> presets = {"mini": ("minilm", 3), "paper": ("roberta-large", 17)}
+    >>> presets = {"mini": Preset("minilm", layer=3), "paper": Preset("roberta-large", layer=17)}
     >>> encoder_from("bertscore", presets, "paper", None), encoder_from("bertscore", presets, "paper", "mine")
     (('roberta-large', 17), ('mine', 17))
     >>> encoder_from("bertscore", presets, "mini", "mine")
     ('mine', None)
     """
-    encoder, layer = preset_from(metric, presets, name)
+    preset = preset_from(metric, presets, name)
     if model is None:
-        return encoder, layer
-    return model, None if name == DEFAULT_PRESET else layer
+        return preset.model, preset.layer
+    return model, None if name == DEFAULT_PRESET else preset.layer
 
 
 def options_given(options: object) -> dict[str, object]:

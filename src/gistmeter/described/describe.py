@@ -167,13 +167,13 @@ def _anchors() -> tuple[Anchors, ...]:
 
 def _presets(found: Any) -> dict[str, str]:  # noqa: ANN401 - a class, or a function that builds a metric
     """Return the presets with the options that each sets."""
-    module = import_module(found.__module__)
-    beside: Mapping[str, Mapping[str, object]] = getattr(module, "OPTIONS", {})
-    return {
-        name: ",".join(f"{option}={value}" for option, value in options.items())
-        for name, preset in getattr(module, "PRESETS", {}).items()
-        for options in [preset.options if isinstance(preset, Preset) else beside.get(name, {})]
-    }
+    presets = getattr(import_module(found.__module__), "PRESETS", {})
+    return {name: _sets(preset) if isinstance(preset, Preset) else "" for name, preset in presets.items()}
+
+
+def _sets(preset: Preset) -> str:
+    options = {**({"layer": preset.layer} if preset.layer else {}), **preset.options}
+    return ",".join(f"{option}={value}" for option, value in options.items())
 
 
 def _options(found: Any) -> tuple[Option, ...]:  # noqa: ANN401 - as above

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gistmeter import Example, catalog, load
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.options import Preset
 from gistmeter.core.score import Flag, Score
 from gistmeter.metrics.simplicity import Simplicity, SimplicityOptions
 from gistmeter.metrics.simplicity.presets import PRESETS
@@ -218,7 +219,7 @@ def test_a_model_given_by_name_keeps_the_presets_layer(
     tiny_bert: Path, tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The preset `paper` reads layer 17; `--preset paper --model FOLDER` reads the same layer of FOLDER."""
-    monkeypatch.setitem(PRESETS, "paper", ("roberta-large", 2))
+    monkeypatch.setitem(PRESETS, "paper", Preset("roberta-large", layer=2))
     kept = load("simplicity", preset="paper", model=str(tiny_bert), frequencies=tables)
     assert "/layer2/" in kept.signature.text
     last = load("simplicity", model=str(tiny_bert), frequencies=tables)

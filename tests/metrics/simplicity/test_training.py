@@ -11,6 +11,7 @@ import torch
 
 from gistmeter import Example, catalog
 from gistmeter.core.errors import BadModel, DataError, UsageError
+from gistmeter.core.options import Preset
 from gistmeter.metrics.simplicity import Simplicity, build, presets
 from gistmeter.metrics.simplicity.training.task import MultiTask, mask_words, masked_model
 from gistmeter.metrics.simplicity.training.train import read_labelled, train_simplicity
@@ -144,7 +145,7 @@ def test_it_learns_and_keeps_the_best(trained: tuple[Path, dict[str, float]]) ->
 def test_the_metric_takes_the_folder(
     trained: tuple[Path, dict[str, float]], tiny_bert: Path, tables: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(presets.PRESETS, "tuned", (str(trained[0]), 2))
+    monkeypatch.setitem(presets.PRESETS, "tuned", Preset(str(trained[0]), layer=2))
     options: dict[str, Any] = {"frequencies": tables, "value": "p_simple"}
     metric = build("tuned", None, RUNTIME, options)
     simple, original = metric.score([Example("1", "Rain 3 fell."), Example("2", PAIRS[3][0])])

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 from gistmeter import catalog
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.core.example import Example
+from gistmeter.core.options import Preset
 from gistmeter.metrics.baselines import bertscore
 from gistmeter.metrics.speed import presets
 from gistmeter.metrics.speed.rescale import MEANS
@@ -97,7 +98,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.syspath_prepend(str(tmp_path))
     for builder in (presets, bertscore):
         monkeypatch.setattr(builder, "LANGUAGES", {"multilingual": multilingual.spoken()})
-    monkeypatch.setitem(bertscore.PRESETS, "multilingual", ("multilingual", 3))
+    monkeypatch.setitem(bertscore.PRESETS, "multilingual", Preset("multilingual", layer=3))
     return folder
 
 

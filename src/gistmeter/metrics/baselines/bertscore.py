@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import Languages, check_spoken, languages_of
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import encoder_from, options_from, options_text
+from gistmeter.core.options import Preset, encoder_from, options_from, options_text
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
@@ -25,11 +25,11 @@ from gistmeter.text.language import CHECKED
 FloatArray = NDArray[np.floating[Any]]
 Encoded = tuple[Tokens, FloatArray]
 # Layer 5 of 6 was selected on the development rows of SummEval; layer 17 of 24 is the default of bert-score.
-PRESETS: dict[str, tuple[str, int]] = {
-    "mini": ("minilm", 5),
-    "base": ("mpnet", 7),
-    "multilingual": ("multilingual", 12),
-    "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
+PRESETS = {
+    "mini": Preset("minilm", layer=5),
+    "base": Preset("mpnet", layer=7),
+    "multilingual": Preset("multilingual", layer=12),
+    "paper": Preset("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", layer=17),
 }
 LANGUAGES = {"multilingual": multilingual.spoken()}
 """Languages of the models, by preset; English if it is not listed."""

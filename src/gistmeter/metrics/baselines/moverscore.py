@@ -11,7 +11,7 @@ from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
 from gistmeter.core.language import ENGLISH, Languages
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import encoder_from, options_from, options_text
+from gistmeter.core.options import Preset, encoder_from, options_from, options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word, truncation
@@ -23,10 +23,10 @@ from gistmeter.models.run.tokens import Tokens
 TOKENIZER = "the model's"
 WORD = re.compile(r"\w+")
 # The layers are those of BERTScore; the paper's model is a BERT that was fine-tuned on MNLI.
-PRESETS: dict[str, tuple[str, int]] = {
-    "mini": ("minilm", 5),
-    "base": ("mpnet", 7),
-    "paper": ("bert-base-uncased", 12),
+PRESETS = {
+    "mini": Preset("minilm", layer=5),
+    "base": Preset("mpnet", layer=7),
+    "paper": Preset("bert-base-uncased", layer=12),
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.language import ENGLISH, check_spoken
-from gistmeter.core.options import encoder_from, options_from
+from gistmeter.core.options import Preset, encoder_from, options_from, preset_from
 from gistmeter.metrics.simplicity.metric import Simplicity
 from gistmeter.metrics.simplicity.options import SimplicityOptions
 from gistmeter.metrics.simplicity.weights import TABLES, weighter_from
@@ -17,15 +17,14 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
 # Layers 3 of 6 and 7 of 12: selected on development rows of Simplicity-DA. Layer 17 of 24: section 4.3.2.
-PRESETS: dict[str, tuple[str, int]] = {
-    "mini": ("minilm", 3),
-    "base": ("mpnet", 7),
-    "tuned": ("gistmeter/simple", 4),
-    "paper": ("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", 17),
-}
+# The weights: docs/decisions/0012-simplicity-weights.md.
 ZIPF = {"weight": "zipf", "unit": "word"}
-OPTIONS: Mapping[str, Mapping[str, object]] = {"mini": ZIPF, "base": ZIPF, "tuned": ZIPF}
-"""Options that replace the paper's, by preset; see docs/decisions/0012-simplicity-weights.md."""
+PRESETS = {
+    "mini": Preset("minilm", ZIPF, layer=3),
+    "base": Preset("mpnet", ZIPF, layer=7),
+    "tuned": Preset("gistmeter/simple", ZIPF, layer=4),
+    "paper": Preset("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", layer=17),
+}
 SHIPPED = "gistmeter/"
 
 
@@ -44,7 +43,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         DataError: If a frequency table is missing or damaged.
         UsageError: If `value=p_simple` and the model was not trained for it.
     """
-    chosen = options_from(SimplicityOptions, {**OPTIONS.get(preset, {}), **options})
+    own = preset_from("simplicity", PRESETS, preset)
+    chosen = options_from(SimplicityOptions, {**own.options, **options})
     name, layer = encoder_from("simplicity", PRESETS, preset, model)
     if model is None:
         check_spoken(chosen.language, ENGLISH, preset)

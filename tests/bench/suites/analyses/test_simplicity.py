@@ -54,4 +54,6 @@ def test_table_4_can_be_built() -> None:
     for row in TABLE_4.values():
         assert row.preset in PRESETS
         SimplicityOptions(**dict(row.options))  # type: ignore[arg-type]
-    assert PRESETS["tuned"][1] == TABLE_4["without fine-tuning"].options["layer"], "ablations share the layer"
+    assert PRESETS["tuned"].layer == TABLE_4["without fine-tuning"].options["layer"], (
+        "ablations share the layer"
+    )
