@@ -106,22 +106,6 @@ def test_rows_of_both_kinds_are_read_and_premises_held_out(tmp_path: Path) -> No
         read_labelled(tmp_path, [{"file": "rows.jsonl", "where": {"dataset": ["z"]}}], parts=3, seed=1)
 
 
-def test_a_set_names_its_columns_and_its_label(tmp_path: Path) -> None:
-    row = {"source": "p", "candidate": "h", "label": 1, "a": "q", "b": "c"}
-    (tmp_path / "rows.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
-    chosen: dict[str, object] = {"file": "rows.jsonl", "held_out": 1, "label": "supported"}
-
-    def pairs(**more: object) -> list[Labelled]:
-        training, validation = read_labelled(tmp_path, [{**chosen, **more}], parts=3, seed=1)
-        return training + validation
-
-    assert pairs(columns=["source", "candidate"]) == [Labelled("p", "h", (0,), "")]
-    where = {"label": [1]}
-    assert pairs(columns=["a", "b"], label="not_supported", where=where) == [Labelled("q", "c", (1, 2), "")]
-    with pytest.raises(DataError, match="no matching labeled pair"):
-        pairs()
-
-
 def test_a_binary_label_counts_both_classes_that_it_allows() -> None:
     logits = torch.tensor([[2.0, 1.0, 0.0], [2.0, 1.0, 0.0]])
     pairs = [Encoded((1,), (0,), "a"), Encoded((1,), (1, 2), "a")]

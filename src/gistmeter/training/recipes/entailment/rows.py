@@ -53,8 +53,7 @@ def read_labelled(
     Args:
         folder: Data folder.
         sets: One table per file: `file`, `where` (column → allowed values), `limit` (number of rows, drawn
-            at random), `held_out` (number of validation rows), `columns` (of premise and hypothesis, if they
-            are not in `NAMES`) and `label` (of all rows, if the file has none of `ALLOWED`).
+            at random), and `held_out` (number of validation rows).
         parts: Hold out one in `parts` premises.
         seed: Seed of the draw.
 
@@ -70,7 +69,7 @@ def read_labelled(
         found = [
             pair
             for row in wanted_rows(path, chosen.get("where", {}), str(chosen.get("prefix", "")))
-            if (pair := _labelled(row, chosen)) is not None
+            if (pair := _labelled(row)) is not None
         ]
         if not found:
             raise DataError(f"{path} has no matching labeled pair; check data.sets in the recipe")
@@ -82,9 +81,9 @@ def read_labelled(
     return training, validation
 
 
-def _labelled(row: Mapping[str, Any], chosen: Mapping[str, Any]) -> Labelled | None:
-    allowed = ALLOWED.get(str(chosen.get("label", row.get("label"))))
-    for premise, hypothesis in (chosen["columns"],) if "columns" in chosen else NAMES:
+def _labelled(row: Mapping[str, Any]) -> Labelled | None:
+    allowed = ALLOWED.get(str(row.get("label")))
+    for premise, hypothesis in NAMES:
         if allowed and isinstance(row.get(premise), str) and isinstance(row.get(hypothesis), str):
             return Labelled(row[premise], row[hypothesis], allowed, str(row.get("dataset", "")))
     return None
