@@ -29,6 +29,9 @@ DA = (
     Case("simplicity, F1", "simplicity", "f1"),
     Case("lexical simplicity", "simplicity", "simplicity"),
     Case("relative to the input", "simplicity:value=rel_f1"),
+    Case("quality, meaning", "quality:text=simplification", "meaning"),
+    Case("quality, fluency", "quality:text=simplification", "fluency"),
+    Case("quality, simplicity", "quality:text=simplification", "simplicity"),
 )
 MUSS_ORDER = "adequacy fluency"
 MUSS = (
