@@ -12,13 +12,13 @@ TERMS = (
     {"spec": "extractive", "part": "value", "mean": 0.5, "scale": 0.5, "weight": 0.4},
     {"spec": "novelty", "part": "value", "mean": 0.5, "scale": 0.25, "weight": -0.3},
 )
-DIMENSIONS = ("consistency", "coherence", "fluency", "relevance")
+DIMENSIONS = ("consistency", "coherence", "fluency", "relevance", "meaning", "simplicity")
 
 
 def save_quality(folder: Path) -> Path:
     """Save a `quality` whose members need no model."""
     linear = {
-        name: {"intercept": 3.0 + at, "terms": TERMS[: 1 + at % 2], "low": 1.0, "high": 5.0}
+        name: {"intercept": 3.0 + at % 4, "terms": TERMS[: 1 + at % 2], "low": 1.0, "high": 5.0}
         for at, name in enumerate(DIMENSIONS)
     }
     members: dict[str, object] = {"extractive": {}, "novelty": {}}

@@ -33,7 +33,7 @@ def test_a_dimension_is_the_weighted_sum_of_standardized_members(tiny_quality: P
 
 def test_mean_is_the_mean_of_the_dimensions(tiny_quality: Path) -> None:
     score = quality(tiny_quality).score([PAIR])[0]
-    assert score.value == pytest.approx(sum(score.parts.values()) / 4)
+    assert score.value == pytest.approx(sum(score.parts.values()) / len(DIMENSIONS))
 
 
 def test_a_result_stays_in_the_range_of_people() -> None:

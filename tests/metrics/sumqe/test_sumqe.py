@@ -157,7 +157,7 @@ def test_the_value_is_the_quality_asked_for(tmp_path: Path) -> None:
 def test_what_cannot_be_built(tmp_path: Path, tiny_bert: Path) -> None:
     with pytest.raises(ModelNotFound, match=r"recipes/sumqe-duc\.toml"):
         build("paper", None, RUNTIME, {})
-    with pytest.raises(UsageError, match="no preset 'large'; there are: mini, paper"):
+    with pytest.raises(UsageError, match="no preset 'large'; there are: mini, base, paper"):
         build("large", None, RUNTIME, {})
     with pytest.raises(UsageError, match="choose one of mean, grammaticality"):
         build("mini", None, RUNTIME, {"dimension": "fluency"})
