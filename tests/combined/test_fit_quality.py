@@ -139,13 +139,19 @@ dimensions = { consistency = "facts" }
 """
 
 
-def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = rows_file(tmp_path)
-    recipe, out = tmp_path / "quality.toml", tmp_path / "out"
-    recipe.write_text(RECIPE)
-    scores = str(tmp_path / "scores.jsonl")
+def trained(folder: Path, text: str) -> Path:
+    """Score the rows and train a recipe; return the output folder."""
+    rows = rows_file(folder)
+    recipe, out = folder / "quality.toml", folder / "out"
+    recipe.write_text(text)
+    scores = str(folder / "scores.jsonl")
     assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
-    assert main(["train", str(recipe), "--data", str(tmp_path), "--output", str(out), "--quiet"]) == 0
+    assert main(["train", str(recipe), "--data", str(folder), "--output", str(out), "--quiet"]) == 0
+    return out
+
+
+def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = trained(tmp_path, RECIPE)
     assert "consistency_mine_by_document" in capsys.readouterr().out
     metric = catalog.build("quality", model=str(out / "model"), options={"dimension": "consistency"})
     source = " ".join(f"word{at}" for at in range(30))
@@ -177,14 +183,9 @@ scores = "scores.jsonl"
 
 
 def test_given_weights_need_no_judgements(tmp_path: Path) -> None:
-    rows = rows_file(tmp_path)
-    recipe, out = tmp_path / "quality.toml", tmp_path / "out"
-    recipe.write_text(WEIGHTED)
-    scores = str(tmp_path / "scores.jsonl")
-    assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
-    assert main(["train", str(recipe), "--data", str(tmp_path), "--output", str(out), "--quiet"]) == 0
+    out = trained(tmp_path, WEIGHTED)
     metric = catalog.build("quality", model=str(out / "model"), options={"dimension": "meaning"})
-    found = metric.score([row.example for row in read_rows(str(rows))])
+    found = metric.score([row.example for row in read_rows(str(tmp_path / "rows.jsonl"))])
     values = np.array([score.value for score in found])
     assert values.mean() == pytest.approx(0, abs=1e-9) and values.std() == pytest.approx(1)
     copied = [at % 10 for at in range(40)]

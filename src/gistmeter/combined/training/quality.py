@@ -135,7 +135,8 @@ class Problem:
         self.scale, self.penalty = scale, penalty
         self.terms = [term for term in terms if "weight" not in term]
         self.given = [term for term in terms if "weight" in term]
-        self.features = standardized(rows, self.terms)[2]
+        self.means, self.scales, self.all_features = standardized(rows, [*self.terms, *self.given])
+        self.features = self.all_features[:, : len(self.terms)]
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any], judged: Sequence[tuple[Any, list[Judged]]]) -> "Problem":
@@ -153,13 +154,12 @@ class Problem:
 
     def fit(self) -> Linear:
         """Fit all rows; results have the scale of the first set."""
-        means, scales, features = standardized(self.rows, [*self.terms, *self.given])
         given = [float(term["weight"]) for term in self.given]
         weights = np.concatenate([self._weights(range(len(self.rows))), given])
         first = np.array([row.set == self.rows[0].set for row in self.rows])
         spread, level = self.judgements[first].std(), self.judgements[first].mean()
-        centre = float((features[first] @ weights).mean())
-        terms = _terms([*self.terms, *self.given], means, scales, spread * weights)
+        centre = float((self.all_features[first] @ weights).mean())
+        terms = _terms([*self.terms, *self.given], self.means, self.scales, spread * weights)
         return Linear(float(level - spread * centre), terms, *map(float, self.scale))
 
     def figures(self) -> dict[str, float]:
