@@ -39,6 +39,27 @@ def test_every_recipe_can_be_read(path: Path) -> None:
     assert short.training.warmup <= 2
 
 
+def test_a_recipe_has_what_the_one_that_it_extends_has_except_what_it_says(tmp_path: Path) -> None:
+    (tmp_path / "first.toml").write_text(
+        'task = "fill"\n[model]\nbase = "minilm"\nlayers = 3\n[data]\nsets = [{ file = "a" }]\n'
+    )
+    (tmp_path / "second.toml").write_text('extends = "first.toml"\n[model]\nlayers = 6\n')
+    third = recipe(tmp_path, 'extends = "second.toml"\n[data]\nsets = [{ file = "c" }]\n')
+    assert read_toml(third) == {
+        "task": "fill",
+        "model": {"base": "minilm", "layers": 6},
+        "data": {"sets": [{"file": "c"}]},
+    }
+
+
+def test_a_recipe_that_extends_none_or_itself_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"cannot read the recipe .*none\.toml"):
+        read_toml(recipe(tmp_path, 'extends = "none.toml"\n'))
+    (tmp_path / "other.toml").write_text('extends = "mine.toml"\n')
+    with pytest.raises(UsageError, match=r"mine\.toml extends itself"):
+        read_toml(recipe(tmp_path, 'extends = "other.toml"\n'))
+
+
 def test_there_is_a_recipe_for_what_the_papers_trained() -> None:
     names = {path.stem for path in RECIPES}
     assert {"maskeval-mlm", "maskeval-weigher-paper", "maskeval-weighers", "cloze-paper"} <= names

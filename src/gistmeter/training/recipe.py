@@ -122,19 +122,42 @@ class Recipe:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a recipe file without validating anything but `task`.
 
+    With `extends = "other.toml"`, a recipe has everything of another one in the same folder, except what it
+    says itself: its tables are merged key by key, all other values, lists included, are replaced.
+
     Raises:
-        DataError: If the file cannot be read or is not valid TOML.
-        UsageError: If `task` is missing.
+        DataError: If a file cannot be read or is not valid TOML.
+        UsageError: If `task` is missing, or a recipe extends itself.
     """
+    content = _merged(path, ())
+    if not isinstance(content.get("task"), str):
+        raise UsageError(f'{path} has no task; add task = "…" at the top')
+    return content
+
+
+def _merged(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
+    """Return the content of a recipe and of those that it extends; `below` are the recipes that led to it."""
+    if path in below:
+        raise UsageError(f"{path} extends itself; remove extends from one of the recipes")
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"cannot read the recipe {path}: {error.strerror or error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DataError(f"{path} is not valid TOML: {error}") from error
-    if not isinstance(content.get("task"), str):
-        raise UsageError(f'{path} has no task; add task = "…" at the top')
-    return content
+    if "extends" not in content:
+        return content
+    return _with(_merged(path.parent / str(content.pop("extends")), (*below, path)), content)
+
+
+def _with(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    both = {
+        key: _with(table[key], value)
+        if isinstance(table.get(key), dict) and isinstance(value, dict)
+        else value
+        for key, value in changes.items()
+    }
+    return {**table, **both}
 
 
 def read_recipe(path: Path) -> Recipe:
