@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,13 +140,18 @@ dimensions = { consistency = "facts" }
 """
 
 
-def trained(folder: Path, text: str) -> Path:
-    """Score the rows and train a recipe; return the output folder."""
-    rows = rows_file(folder)
-    recipe, out = folder / "quality.toml", folder / "out"
+def prepared(folder: Path, text: str) -> Path:
+    """Score the rows and write a recipe; return its path."""
+    rows, recipe = rows_file(folder), folder / "quality.toml"
     recipe.write_text(text)
     scores = str(folder / "scores.jsonl")
     assert main(["score", "extractive", "length_ratio", "-i", str(rows), "-o", scores, "--quiet"]) == 0
+    return recipe
+
+
+def trained(folder: Path, text: str) -> Path:
+    """Train a recipe; return the output folder."""
+    recipe, out = prepared(folder, text), folder / "out"
     assert main(["train", str(recipe), "--data", str(folder), "--output", str(out), "--quiet"]) == 0
     return out
 
@@ -159,6 +165,52 @@ def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture
     worse, better = metric.score([Example(str(at), text, source) for at, text in enumerate(texts)])
     assert 1 <= worse.value < better.value <= 5
     assert metric.members.keys() == {"extractive"}  # type: ignore[attr-defined]  # length says nothing here
+
+
+def test_a_member_that_knows_the_rows_is_fitted_by_its_predictions_for_unseen_ones(tmp_path: Path) -> None:
+    """Its scores are the judgements; without the row's document it knows nothing."""
+    rows = judged(200)
+    known = [
+        replace(row, scores={"a": Score("1", value)}) for row, value in zip(rows, values(rows), strict=True)
+    ]
+    term = [TERMS[0]]
+    assert min(Problem(known, values(rows), term, scale=(1, 5), penalty=1.0).figures().values()) > 0.99
+    unseen = {"document": {"a": Score("1", 0.0)}, "system": {"b": Score("1", 0.0)}}
+    fair = [replace(row, unseen=unseen) for row in known]
+    figures = Problem(fair, values(rows), term, scale=(1, 5), penalty=1.0).figures()
+    assert math.isnan(figures["one_by_document"]) and figures["one_by_system"] > 0.99
+
+
+def test_predictions_of_a_cross_validation_stand_beside_the_scores(tmp_path: Path) -> None:
+    rows = rows_file(tmp_path)
+    scores = str(tmp_path / "scores.jsonl")
+    assert main(["score", "novelty", "-i", str(rows), "-o", scores, "--quiet"]) == 0
+    lines = [
+        {"set": "mine", "candidate": row.example.candidate, "said": {"focus": at, "coherence": at + 2}}
+        for at, row in enumerate(read_rows(str(rows)))
+    ]
+    table: dict[str, Any] = {"name": "mine", "rows": rows.name, "scores": "scores.jsonl"}
+    table["unseen"] = {"novelty": {"system": "p.jsonl"}}
+    path = tmp_path / "p.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = read_judged(tmp_path, table, ["novelty"])
+    assert found[3].scores_without("system")["novelty"].parts == {"focus": 3, "coherence": 5}
+    assert found[3].scores_without("document") == found[3].scores
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines[1:]))
+    with pytest.raises(DataError, match=r"p\.jsonl has no prediction for the row 0"):
+        read_judged(tmp_path, table, ["novelty"])
+    path.write_text("{}")
+    with pytest.raises(DataError, match="has no predictions of a cross-validation"):
+        read_judged(tmp_path, table, ["novelty"])
+    path.unlink()
+    with pytest.raises(DataError, match="cannot read"):
+        read_judged(tmp_path, table, ["novelty"])
+
+
+def test_a_weight_is_only_for_a_question_without_judgements(tmp_path: Path) -> None:
+    recipe = prepared(tmp_path, RECIPE.replace("sign = 1", "weight = 1"))
+    with pytest.raises(UsageError, match="consistency has judgements, so its terms need a sign"):
+        catalog.train(recipe, tmp_path, tmp_path / "out", steps=None, progress=False)
 
 
 WEIGHTED = """

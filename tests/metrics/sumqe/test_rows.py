@@ -84,6 +84,21 @@ def test_a_sentence_of_a_held_out_text_is_not_learned_from() -> None:
         folds_of(rows[:2], "sets", 1)
 
 
+def test_systems_can_be_left_out_instead_of_documents() -> None:
+    rows = [
+        Rated(f"{name} {system} {at}.", {"focus": 1.0}, name, f"d{at}", system)
+        for name, systems in (("a", "uvwx"), ("b", "yz"))
+        for system in systems
+        for at in range(3)
+    ]
+    folds = folds_of(rows, "3 systems", 1)
+    assert sorted(row.text for fold in folds for row in fold.held) == sorted(row.text for row in rows)
+    for fold in folds:
+        held = {(row.set, row.system) for row in fold.held}
+        assert len(held) == 2 and held.isdisjoint({(row.set, row.system) for row in fold.rest})
+        assert {row.document for row in fold.rest} == {"d0", "d1", "d2"}
+
+
 def test_fold_figures_by_hand() -> None:
     said, people = [1.0, 2.0, 3.0, 5.0], [1.0, 2.0, 2.0, 4.0]
     lines = [

@@ -1,10 +1,12 @@
 """Read rows with human judgements and the scores of the members, and split them into folds."""
 
 import hashlib
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from gistmeter.core.errors import DataError, UsageError
@@ -25,6 +27,8 @@ class Judged:
         system: Who wrote the text, unique among all sets.
         judgements: Human scores by dimension.
         scores: Scores by the label of the metric.
+        unseen: For a left-out group (`document` or `system`), the scores by metrics that were trained on this
+            data set, from a training without the row's group.
     """
 
     set: str
@@ -32,6 +36,11 @@ class Judged:
     system: str
     judgements: Mapping[str, float]
     scores: Mapping[str, Score]
+    unseen: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
+
+    def scores_without(self, left_out: str) -> Mapping[str, Score]:
+        """Return the scores that an evaluation with this kind of group left out may use."""
+        return {**self.scores, **self.unseen.get(left_out, {})}
 
 
 def read_judged(folder: Path, table: Mapping[str, Any], labels: Sequence[str]) -> list[Judged]:
@@ -40,7 +49,8 @@ def read_judged(folder: Path, table: Mapping[str, Any], labels: Sequence[str]) -
     Args:
         folder: The data folder.
         table: `name`; `rows`, a file of rows with human scores; `scores`, what `gistmeter score` wrote for
-            them; both relative to the folder.
+            them; both relative to the folder; optionally `unseen`: label of a metric → `document` and
+            `system` → `predictions.jsonl` of its cross-validation over them.
         labels: The metrics whose scores are read.
 
     Raises:
@@ -62,16 +72,46 @@ def read_judged(folder: Path, table: Mapping[str, Any], labels: Sequence[str]) -
     if missing or output.rows.keys() != set(keys):
         what = f"no scores by {', '.join(missing)}" if missing else "scores of other rows"
         raise DataError(f"{paths[1]} has {what}; run: gistmeter score {' '.join(labels)} -i {paths[0]}")
-    return [
-        Judged(
-            name,
-            f"{name}/{row.example.doc_id or row.example.id}",
-            f"{name}/{row.example.system}",
-            row.scores,
-            {label: output.score(label, key) for label in labels},
+    predicted = {
+        (label, left_out): _predictions(folder / str(path), name)
+        for label, files in table.get("unseen", {}).items()
+        for left_out, path in files.items()
+    }
+    found = []
+    for row, key in zip(rows, keys, strict=True):
+        unseen: dict[str, dict[str, Score]] = {}
+        for (label, left_out), scores in predicted.items():
+            text = row.example.candidate
+            if text not in scores:
+                raise DataError(f"{table['unseen'][label][left_out]} has no prediction for the row {key.id}")
+            unseen.setdefault(left_out, {})[label] = scores[text]
+        found.append(
+            Judged(
+                name,
+                f"{name}/{row.example.doc_id or row.example.id}",
+                f"{name}/{row.example.system}",
+                row.scores,
+                {label: output.score(label, key) for label in labels},
+                unseen,
+            )
         )
-        for row, key in zip(rows, keys, strict=True)
-    ]
+    return found
+
+
+def _predictions(path: Path, name: str) -> dict[str, Score]:
+    """Read the cross-validated predictions for a data set, by text.
+
+    Raises:
+        DataError: If the file cannot be read.
+    """
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        said = {line["candidate"]: line["said"] for line in lines if line["set"] == name}
+        return {text: Score("", fmean(parts.values()), parts) for text, parts in said.items()}
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"{path} has no predictions of a cross-validation: {error}") from error
 
 
 BY: Mapping[str, Callable[[Judged], str]] = {

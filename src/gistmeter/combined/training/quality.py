@@ -14,7 +14,8 @@ from gistmeter.combined.members import save_combination
 from gistmeter.combined.quality import KIND
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.core.correlation import pearson
-from gistmeter.core.errors import DataError
+from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.score import Score
 from gistmeter.training.recipe import check_keys
 
 Array = NDArray[np.float64]
@@ -28,15 +29,18 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     constraints. Scores and judgements are compared within each data set; the judgements of the first set that
     has the dimension decide the scale of the result.
 
-    A term with a `weight` is not fitted. In a fitted dimension, it is added to the fit, in standard
-    deviations of the judgements, and does not take part in the metrics: for a member that was trained on
-    these judgements. A dimension without judgements is the weighted sum of standardized scores, in its
+    A dimension without judgements is the sum of standardized scores with the weights of its terms, in its
     standard deviations on the rows of all sets.
+
+    A member that was itself trained on a set would look better than it is. So a set may give its predictions
+    from cross-validation (`unseen`): those without the row's document in the metrics by document, those
+    without its system everywhere else.
 
     Args:
         recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
-            `spec`, `part`, either `sign` 1, −1 or 0 for either, or `weight`, and the `dimensions` it
-            serves), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale` and `penalty`.
+            `spec`, `part`, the `dimensions` it serves, and `sign` 1, −1 or 0 for either, or `weight` if
+            they have no judgements), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale`
+            and `penalty`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
@@ -45,7 +49,7 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         and sets.
 
     Raises:
-        UsageError: If a key of the recipe is missing.
+        UsageError: If a key of the recipe is missing, or a term of a dimension with judgements has a weight.
         DataError: If the data cannot be read, or has no judgement.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
@@ -78,21 +82,27 @@ def fixed(rows: Sequence[Judged], terms: Sequence[Mapping[str, Any]], *, scale: 
     Raises:
         DataError: If there are no rows.
     """
-    means, scales, features = standardized(rows, terms)
+    means, scales, features = standardized([row.scores for row in rows], terms)
     weights = np.array([float(term["weight"]) for term in terms])
     weights /= (features @ weights).std() or 1.0
     return Linear(0.0, _terms(terms, means, scales, weights), *map(float, scale))
 
 
-def standardized(rows: Sequence[Judged], terms: Sequence[Mapping[str, Any]]) -> tuple[Array, Array, Array]:
+def standardized(
+    rows: Sequence[Mapping[str, Score]], terms: Sequence[Mapping[str, Any]]
+) -> tuple[Array, Array, Array]:
     """Return each feature's mean and standard deviation, shape (terms,), and features, shape (rows, terms).
+
+    Args:
+        rows: For each row, the scores by the label of the metric.
+        terms: Tables with `spec` and `part`.
 
     Raises:
         DataError: If there are no rows.
     """
     if not rows:
         raise DataError("no row has a judgement of a dimension that its set names")
-    raw = np.array([[feature(row.scores[str(t["spec"])], str(t["part"])) for t in terms] for row in rows])
+    raw = np.array([[feature(scores[str(t["spec"])], str(t["part"])) for t in terms] for scores in rows])
     means, scales = np.nanmean(raw, axis=0), np.nanstd(raw, axis=0)
     scales[np.isclose(scales, 0)] = 1.0  # rounding gives equal values a tiny deviation
     return means, scales, np.nan_to_num((raw - means) / scales)
@@ -114,7 +124,7 @@ class Problem:
     Args:
         rows: The rows that have the judgement.
         judgements: Of the rows, shape (rows,).
-        terms: Tables with `spec`, `part` and `sign`, or `weight`.
+        terms: Tables with `spec`, `part` and `sign`.
         scale: Least and greatest result.
         penalty: Weight of the squared weights, in rows.
 
@@ -133,14 +143,16 @@ class Problem:
     ) -> None:
         self.rows, self.judgements = rows, judgements
         self.scale, self.penalty = scale, penalty
-        self.terms = [term for term in terms if "weight" not in term]
-        self.given = [term for term in terms if "weight" in term]
-        self.means, self.scales, self.all_features = standardized(rows, [*self.terms, *self.given])
-        self.features = self.all_features[:, : len(self.terms)]
+        self.terms = terms
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any], judged: Sequence[tuple[Any, list[Judged]]]) -> "Problem":
-        """Return the problem of a dimension, with the rows of all sets that have it."""
+        """Return the problem of a dimension, with the rows of all sets that have it.
+
+        Raises:
+            UsageError: If one of its terms has a weight.
+            DataError: If there are no rows.
+        """
         rows, judgements = [], []
         for chosen, found in judged:
             theirs = chosen.get("dimensions", {}).get(name)
@@ -148,38 +160,44 @@ class Problem:
             rows += mine
             judgements += [row.judgements[theirs] for row in mine]
         terms = [term for term in table["terms"] if name in term["dimensions"]]
+        if any("weight" in term for term in terms):
+            raise UsageError(f"terms: {name} has judgements, so its terms need a sign instead of a weight")
         return cls(
             rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table.get("penalty", 0))
         )
 
     def fit(self) -> Linear:
         """Fit all rows; results have the scale of the first set."""
-        given = [float(term["weight"]) for term in self.given]
-        weights = np.concatenate([self._weights(range(len(self.rows))), given])
+        means, scales, features = self._features("system")
+        weights = self._weights(features, range(len(self.rows)))
         first = np.array([row.set == self.rows[0].set for row in self.rows])
         spread, level = self.judgements[first].std(), self.judgements[first].mean()
-        centre = float((self.all_features[first] @ weights).mean())
-        terms = _terms([*self.terms, *self.given], self.means, self.scales, spread * weights)
+        centre = float((features[first] @ weights).mean())
+        terms = _terms(self.terms, means, scales, spread * weights)
         return Linear(float(level - spread * centre), terms, *map(float, self.scale))
 
     def figures(self) -> dict[str, float]:
-        """Return Pearson correlations of the fitted terms on left-out documents, systems and sets, by set."""
+        """Return Pearson correlations on left-out documents, systems and sets, by set."""
         names = list(dict.fromkeys(row.set for row in self.rows))
         found = {}
         for left_out, by in BY.items():
             if len({by(row) for row in self.rows}) < 2:
                 continue
+            _, _, features = self._features("document" if left_out == "document" else "system")
             predicted = np.full(len(self.rows), np.nan)
             for kept, held in folds(self.rows, by):
-                predicted[held] = self.features[held] @ self._weights(kept)
+                predicted[held] = features[held] @ self._weights(features, kept)
             for name in names:
                 mine = np.array([row.set == name for row in self.rows])
                 found[f"{name}_by_{left_out}"] = pearson(predicted[mine], self.judgements[mine])
         return found
 
-    def _weights(self, rows: Sequence[int]) -> Array:
+    def _features(self, left_out: str) -> tuple[Array, Array, Array]:
+        return standardized([row.scores_without(left_out) for row in self.rows], self.terms)
+
+    def _weights(self, features: Array, rows: Sequence[int]) -> Array:
         """Return the weights of the standardized features, fitted within each set, with all sets alike."""
-        x, y = self.features[rows].copy(), self.judgements[rows].copy()
+        x, y = features[rows].copy(), self.judgements[rows].copy()
         sets = np.array([self.rows[at].set for at in rows])
         names = np.unique(sets)
         for name in names:

@@ -34,7 +34,8 @@ def folds_of(rated: Sequence[Rated], kind: str, seed: int) -> list[Fold]:
 
     Args:
         rated: All rows.
-        kind: `sets` for one fold per data set, or the number of parts of the documents.
+        kind: `sets` for one fold per data set; a number of parts of the documents, such as `3`; or of the
+            systems, such as `3 systems`.
         seed: Seed of the split.
 
     Raises:
@@ -47,7 +48,11 @@ def folds_of(rated: Sequence[Rated], kind: str, seed: int) -> list[Fold]:
             for name in names
         ]
     else:
-        cuts = [(str(at), *split(rated, int(kind), seed, at)) for at in range(int(kind))]
+        parts, _, by = kind.partition(" ")
+        cuts = [
+            (str(at), *(_by_system(rated, int(parts), at) if by else split(rated, int(parts), seed, at)))
+            for at in range(int(parts))
+        ]
     folds = []
     for name, others, held in cuts:
         all_held = "\n".join(_bare(row.text) for row in held)
@@ -58,6 +63,16 @@ def folds_of(rated: Sequence[Rated], kind: str, seed: int) -> list[Fold]:
             )
         folds.append(Fold(f"fold-{name}", rest, held))
     return folds
+
+
+def _by_system(rated: Sequence[Rated], parts: int, number: int) -> tuple[list[Rated], list[Rated]]:
+    """Hold out every `parts`-th system, in the order of data sets and names."""
+    systems = sorted({(row.set, row.system) for row in rated})
+    held = set(systems[number::parts])
+    return (
+        [row for row in rated if (row.set, row.system) not in held],
+        [row for row in rated if (row.set, row.system) in held],
+    )
 
 
 def fold_figures(lines: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Train SUM-QE on human or synthetic labels (section 4.1), with cross-validation (section 5)."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,8 +44,9 @@ class RateData:
             the authors' code: it validates on the last rows of the data, and keeps the epoch at which
             training stops, the first without improvement.
         folds: `none` trains one regressor on all data. `sets` holds out each data set in turn, as the paper
-            does with the years of DUC. A number holds out each of that many parts of the documents in
-            turn. With folds, only metrics and predictions are saved, not a regressor.
+            does with the years of DUC. A number holds out each of that many parts of the documents in turn,
+            and `3 systems` each of three parts of the systems. With folds, only metrics and predictions are
+            saved, not a regressor.
         parts: Number of parts; one of them is held out for validation.
         batch: Rows per step.
         pool: Number of batches that are sorted by length together.
@@ -57,8 +59,11 @@ class RateData:
     pool: int = 1
 
     def __post_init__(self) -> None:
-        if self.folds not in ("none", "sets") and not (self.folds.isdigit() and int(self.folds) > 1):
-            raise UsageError(f"data.folds={self.folds}: give none, sets, or a number of at least 2")
+        known = re.fullmatch(r"none|sets|0*([2-9]|[1-9]\d+)( systems)?", self.folds)
+        if known is None:
+            raise UsageError(
+                f"data.folds={self.folds}: give none, sets, a number of at least 2, or one as in '3 systems'"
+            )
         if self.parts < 2 or self.batch < 1 or self.pool < 1:
             raise UsageError("data: set parts to at least 2, batch and pool to at least 1")
 
