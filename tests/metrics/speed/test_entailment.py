@@ -30,19 +30,21 @@ class Judge:
 class Bags:
     """Embeds a sentence as the unit vector of the words of a small vocabulary that it has."""
 
-    identity = "bags"
+    def __init__(self, *words: str) -> None:
+        self.words, self.text_identity = words, "+".join(words)
 
     def embed(self, sentences: Sequence[str]) -> TextVectors:
-        words = ("rain", "fell", "wind", "blew", "noon", "night", "and")
-        counts = np.array([[word in text.split() for word in words] for text in sentences], dtype=np.float32)
-        norms = np.linalg.norm(counts, axis=1, keepdims=True)
+        counts = np.array(
+            [[word in text.split() for word in self.words] for text in sentences], dtype=np.float32
+        )
+        norms = np.linalg.norm(counts, axis=1, keepdims=True).clip(1)
         return TextVectors(counts / norms, [])
 
 
 def values(similarity: float, candidate: tuple[str, ...], source: tuple[str, ...]) -> list[float]:
     judge: Any = Judge()
-    retriever: Any = Bags()
-    [found] = Entailment(judge, retriever, similarity).compare([Block(candidate, source)])
+    retriever: Any = Bags("rain", "fell", "wind", "blew", "noon", "night", "and")
+    [found] = Entailment(judge, retriever, retriever, similarity).compare([Block(candidate, source)])
     best: list[float] = found.values.max(axis=1).tolist()
     return best
 
@@ -60,6 +62,19 @@ def test_similarity_has_its_share() -> None:
     assert alone == pytest.approx([1 / np.sqrt(3), 1.0])
     mixed = values(0.7, ("rain and night", "wind blew"), SOURCE)
     assert mixed == pytest.approx([0.3 * -1 + 0.7 / np.sqrt(3), 1.0])
+
+
+def test_another_encoder_may_say_how_similar_sentences_are() -> None:
+    judge: Any = Judge()
+    retriever: Any = Bags("rain", "wind")
+    similar: Any = Bags("night", "noon")
+    own = Entailment(judge, retriever, retriever, 1.0)
+    other = Entailment(judge, retriever, similar, 1.0)
+    blocks = [Block(("rain and night",), SOURCE)]
+    [found] = other.compare(blocks)
+    assert found.values.max() == 1.0, "night is as close as can be"
+    assert found.values[0].argmax() == SOURCE.index("rain fell"), "premises are the retriever's"
+    assert own.identity != other.identity
 
 
 @pytest.mark.parametrize("similarity", [-0.1, 1.5, float("nan")])

@@ -19,23 +19,27 @@ Columns = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entailment:
-    """Natural language inference model with a sentence encoder that selects the premises.
+    """Natural language inference model with sentence encoders.
 
     Args:
         scorer: Returns p(entailment) − p(contradiction) for a premise and a hypothesis.
         retriever: Encoder whose cosine similarity selects the source sentences used as premises.
-        similarity: Weight of the highest cosine similarity in the score of a sentence, from 0 to 1.
+        similar: Encoder whose highest cosine similarity is part of the score of a sentence; it may be the
+            retriever.
+        similarity: Weight of that similarity, from 0 to 1.
     """
 
     scorer: PairScorer
     retriever: Encoder
+    similar: Encoder
     similarity: float
 
     @property
     def identity(self) -> str:
         """Names of the models and sizes of the premises, for signatures."""
         sizes = "+".join(map(str, JOINED))
-        return f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.text_identity}"
+        by = f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.text_identity}"
+        return by if self.similar is self.retriever else f"{by}/similar {self.similar.text_identity}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
         """Score each candidate sentence against its premises.
@@ -44,7 +48,8 @@ class Entailment:
             One matrix per block. The score of a premise is in the column of its most similar sentence; all
             other columns hold −1, so that greedy matching selects the best premise.
         """
-        cosines = self._cosines(blocks)
+        cosines = _cosines(self.retriever, blocks)
+        similar = cosines if self.similar is self.retriever else _cosines(self.similar, blocks)
         premises = [[_sets(row) for row in own] for own in cosines]
         pairs = [
             (_joined(block, columns), sentence)
@@ -54,7 +59,7 @@ class Entailment:
         ]
         scores = self.scorer.score(pairs)
         closest = np.repeat(
-            [row.max() for own in cosines for row in own], [len(sets) for own in premises for sets in own]
+            [row.max() for own in similar for row in own], [len(sets) for own in premises for sets in own]
         )
         values = (1 - self.similarity) * scores.values + self.similarity * closest
         found, at = [], 0
@@ -64,16 +69,17 @@ class Entailment:
             at = end
         return found
 
-    def _cosines(self, blocks: Sequence[Block]) -> list[NDArray[np.float32]]:
-        """Return the cosine similarities of each block, shape (candidate sentences, other sentences)."""
-        sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
-        at = {sentence: row for row, sentence in enumerate(sentences)}
-        vectors = self.retriever.embed(sentences).vectors
-        found = []
-        for block in blocks:
-            rows, columns = [at[s] for s in block.candidate], [at[s] for s in block.other]
-            found.append(vectors[rows] @ vectors[columns].T)
-        return found
+
+def _cosines(encoder: Encoder, blocks: Sequence[Block]) -> list[NDArray[np.float32]]:
+    """Return the cosine similarities of each block, shape (candidate sentences, other sentences)."""
+    sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
+    at = {sentence: row for row, sentence in enumerate(sentences)}
+    vectors = encoder.embed(sentences).vectors
+    found = []
+    for block in blocks:
+        rows, columns = [at[s] for s in block.candidate], [at[s] for s in block.other]
+        found.append(vectors[rows] @ vectors[columns].T)
+    return found
 
 
 def _sets(cosines: NDArray[np.float32]) -> list[Columns]:

@@ -48,7 +48,7 @@ Selected on English rows, see docs/languages.md."""
 ENTAILMENT = {"mini": ("gistmeter/entail",), "base": ("gistmeter/entail-base",)}
 """Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
-"""Sentence encoder that selects the premises of `task=nli`."""
+"""Sentence encoder that selects the premises of `task=nli`. A larger one agreed less with people."""
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Speed:
@@ -74,19 +74,22 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         raise UsageError("baseline=language is for the preset multilingual; give a number instead")
     if chosen.task == "nli":
         judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
-        return Speed(tuple(_entailment(name, runtime, chosen.similarity) for name in judges), chosen)
+        [similar] = (RETRIEVER,) if model else PRESETS[preset]
+        return Speed(tuple(_entailment(name, similar, runtime, chosen.similarity) for name in judges), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
 
 
-def _entailment(name: str, runtime: Runtime, similarity: float) -> SentenceModel:
+def _entailment(name: str, similar: str, runtime: Runtime, similarity: float) -> SentenceModel:
     scorer = PairScorer.load(find_model(name), runtime)
     if scorer.entailment is None:
         raise BadModel(
             f"{name} has a single output; task=nli needs outputs for entailment and contradiction: "
             "give a natural language inference model with --model"
         )
-    return Entailment(scorer, Encoder.load(RETRIEVER, runtime), similarity)
+    retriever = Encoder.load(RETRIEVER, runtime)
+    shared = similarity == 0 or similar == RETRIEVER
+    return Entailment(scorer, retriever, retriever if shared else Encoder.load(similar, runtime), similarity)
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:
