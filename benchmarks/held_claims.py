@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
-from gistmeter.training.recipes.entailment.train import EntailData
+from gistmeter.training.recipes.entailment.task import EntailData
 from gistmeter.training.texts import part_of, read_rows
 
 SETS = ("summedits", "fib")

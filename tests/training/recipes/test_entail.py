@@ -17,13 +17,8 @@ from gistmeter.models.files.find import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.types import Model, Tokenizer
 from gistmeter.training.recipes.entailment.rows import Labelled, evidence, read_labelled
-from gistmeter.training.recipes.entailment.train import (
-    Encoded,
-    EntailData,
-    EntailTask,
-    class_loss,
-    encode_pairs,
-)
+from gistmeter.training.recipes.entailment.task import Classifier, Encoded, EntailData, EntailTask, class_loss
+from gistmeter.training.recipes.entailment.train import encode_pairs
 from tests.tiny_models import SENTENCES
 from tests.tiny_mpnet import save_mpnet
 
@@ -113,9 +108,15 @@ def test_a_binary_label_counts_both_classes_that_it_allows() -> None:
     assert class_loss(logits, pairs).tolist() == pytest.approx([-math.log(p[0]), -math.log(p[1] + p[2])])
 
 
+def test_a_pair_without_a_label_has_no_loss_of_its_own() -> None:
+    logits = torch.tensor([[2.0, 1.0, 0.0]])
+    assert class_loss(logits, [Encoded((1,), (0, 1, 2), "a")]).item() == pytest.approx(0, abs=1e-6)
+
+
 def test_every_pair_comes_once_an_epoch(tiny_mpnet: Path) -> None:
     rows = [Encoded(tuple(range(length + 1)), (0,), "a") for length in range(21)]
-    task = EntailTask(torch.nn.Linear(1, 1), 1, rows, rows, data=EntailData(batch=4, pool=3), seed=2)
+    student = Classifier(torch.nn.Linear(1, 1), 1)
+    task = EntailTask(student, rows, rows, data=EntailData(batch=4, pool=3), seed=2)
     drawn = [at for step in range(6) for at in task.batches.rows_of(step)]
     assert sorted(drawn) == list(range(21))
 
@@ -145,6 +146,34 @@ def test_training_learns_and_its_model_scores_pairs(trained: Path) -> None:
     scorer, premise = PairScorer.load(find_model(str(trained)), CPU), "ferry mayor museum news 7."
     yes, no = scorer.score([(premise, "the noon."), (premise, "the bridge.")]).values
     assert -1 <= no < -0.5 < 0.5 < yes <= 1
+
+
+def test_a_student_learns_what_only_its_teacher_knows(
+    trained: Path, tiny_mpnet: Path, tmp_path: Path
+) -> None:
+    """The labels of the student's pairs are lies, and count nothing."""
+    rows = [json.loads(line) for line in write_rows(tmp_path).read_text(encoding="utf-8").splitlines()]
+    lies = [{**row, "label": "neutral"} for row in rows]
+    (tmp_path / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lies), encoding="utf-8")
+    recipe = RECIPE.replace("BASE", str(tiny_mpnet)).replace("rank = 8", f'rank = 8\nteacher = "{trained}"')
+    path = tmp_path / "student.toml"
+    path.write_text(recipe.replace("window = 48", "window = 48\nteaching = 1.0"), encoding="utf-8")
+    catalog.train(path, tmp_path, tmp_path / "out", steps=None, progress=False)
+    teacher, student = (
+        PairScorer.load(find_model(str(folder)), CPU) for folder in (trained, tmp_path / "out" / "model")
+    )
+    pairs = [("ferry mayor museum news 7.", f"the {word}.") for word in ("noon", "rain", "bridge")]
+    assert student.score(pairs).values == pytest.approx(teacher.score(pairs).values, abs=0.15)
+
+
+def test_a_teacher_that_is_no_entailment_model_is_refused(tmp_path: Path) -> None:
+    write_rows(tmp_path)
+    for given, message in (('teacher = "gistmeter/fill"', "fill"), ("", "teaching=2")):
+        text = RECIPE.replace("BASE", "minilm").replace("rank = 8", f"rank = 8\n{given}")
+        text = text if given else text.replace("window = 48", "window = 48\nteaching = 2")
+        (tmp_path / "r.toml").write_text(text, encoding="utf-8")
+        with pytest.raises((BadModel, UsageError), match=message):
+            catalog.train(tmp_path / "r.toml", tmp_path, tmp_path / "out", steps=None, progress=False)
 
 
 def test_speed_finds_the_entailing_sentence(trained: Path) -> None:

@@ -16,7 +16,7 @@ from gistmeter.training.recipes.entailment.filled import filled
 from gistmeter.training.recipes.entailment.made import KINDS, claims_of, covered, make
 from gistmeter.training.recipes.entailment.parsed import Document, Sentence, content, parse_pairs
 from gistmeter.training.recipes.entailment.rows import Labelled
-from gistmeter.training.recipes.entailment.synthetic import make_rows, read_synthetic
+from gistmeter.training.recipes.entailment.synthetic import SyntheticData, make_rows, read_synthetic
 from gistmeter.training.texts import TextPair
 from tests.listed_filler import Listed
 
@@ -191,9 +191,16 @@ def test_each_kind_is_made_with_its_label(kind: str, bridge: Document, harvest: 
     assert found
     right = kind in ("supported", "copied", "reduced", "echoed")
     for row in found:
+        assert (row.allowed == (0, 1, 2)) == (kind == "unlabeled")
         assert row.set == f"synthetic/{kind}"
         assert (row.allowed == (0,)) == right
         assert row.allowed == (2,) or kind != "negation"
+
+
+def test_summary_sentences_without_a_label_are_made_on_request() -> None:
+    options = SyntheticData(rows=5, other_rows={"copied": 2})
+    assert options.wanted(options.rows, options.other_rows)["unlabeled"] == 0
+    assert options.wanted(5, {"unlabeled": 7})["unlabeled"] == 7
 
 
 def made(kind: str, document: Document, other: Document) -> list[Labelled]:

@@ -42,6 +42,8 @@ EDITS: Mapping[str, Edit] = {
     "roles": roles,
 }
 """Kinds of unsupported claims → edits. The kind `filler` is made in the module `filled`."""
+UNLABELED = "unlabeled"
+"""Kind of the summary sentences as they are, supported or not, for a teacher to judge."""
 BOTH_WAYS = ("same-document", "other-document", "number", "antonym", "negation")
 """Symmetric edits: neither the original nor the edited sentence supports the other."""
 TRIES = 5
@@ -82,7 +84,10 @@ def make(kind: str, document: Document, other: Document, rng: random.Random) -> 
         rng: Source of all random choices.
     """
     said = [sentence for sentence in document.sentences if sentence.sound]
-    own = said if kind in OF_DOCUMENT else claims_of(document)
+    if kind == UNLABELED:
+        own = [claim for claim in document.claims if claim.sound]
+    else:
+        own = said if kind in OF_DOCUMENT else claims_of(document)
     if kind in EDITS and (not own or rng.random() < 0.5):
         own = said
     for sentence in rng.sample(own, min(TRIES, len(own))):
@@ -107,6 +112,10 @@ def _supported(kind: str, case: Case, rng: random.Random) -> Labelled | None:
     return (
         _labelled(premise, case.sentence.text, "supported", kind) if covered(case.sentence, premise) else None
     )
+
+
+def _unlabeled(kind: str, case: Case, rng: random.Random) -> Labelled:
+    return _labelled(_premise(case.document.source, case.sentence.text, rng), case.sentence.text, kind, kind)
 
 
 def _copied(kind: str, case: Case, rng: random.Random) -> Labelled | None:
@@ -185,6 +194,7 @@ MAKERS: Mapping[str, Callable[[str, Case, random.Random], Labelled | None]] = {
     "reduced": _reduced,
     "echoed": _echoed,
     "removed": _removed,
+    UNLABELED: _unlabeled,
     "reversed": _reversed,
     **dict.fromkeys(EDITS, _edited),
 }

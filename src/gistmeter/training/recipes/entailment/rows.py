@@ -22,8 +22,10 @@ ALLOWED: Mapping[str, tuple[int, ...]] = {
     "supported": (0,),
     "not_supported": (1, 2),
     "refuted": (2,),
+    "unlabeled": (0, 1, 2),
 }
-"""Label → allowed classes. Binary data sets do not distinguish neutral from contradiction."""
+"""Label → allowed classes. Binary data sets do not distinguish neutral from contradiction; pairs without a
+label, which only a teacher can judge, allow all."""
 NAMES = (("premise", "hypothesis"), ("evidence", "claim"))
 """Column names of premise and hypothesis in the two row formats."""
 
