@@ -41,6 +41,7 @@ METRICS = {
     "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
     "novelty": "gistmeter.metrics.baselines:Novelty",
     "extractive": "gistmeter.metrics.baselines:Extractive",
+    "content": "gistmeter.metrics.baselines:Content",
     "surface": "gistmeter.metrics.baselines:Surface",
     "quality": "gistmeter.combined.quality:build",
     "check": "gistmeter.combined.check:build",

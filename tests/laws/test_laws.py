@@ -46,6 +46,7 @@ OF_ITSELF = {
     "length_ratio": 1.0,
     "novelty": 0.0,
     "extractive": 1.0,
+    "content": 1.0,
     # Nothing is to be added or deleted, and nothing is: two of the three parts have no say.
     "sari": None,
     # What a random model fills in decides.

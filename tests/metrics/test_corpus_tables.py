@@ -17,7 +17,7 @@ from gistmeter.core.score import Score
 
 TABLE = Path(__file__).parents[1] / "golden" / "corpus.json"
 PAIRS = 200
-BASELINES = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive", "surface")
+BASELINES = ("rouge", "bleu", "chrf", "sari", "length_ratio", "novelty", "extractive", "content", "surface")
 TEXT = (
     "the a ferry bridge harbour museum mayor farmer storm house left closed found bought called said lost "
     "welcomed repaired old new small heavy forty twelve noon night on over after before and but not it's "

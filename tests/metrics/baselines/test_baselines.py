@@ -9,6 +9,7 @@ from operator import eq
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from gistmeter.core.options import options_from
 from gistmeter.core.score import Score
 from gistmeter.matching.overlap import common_length
 from gistmeter.metrics import baselines
+from gistmeter.metrics.baselines.content import divergence
 from gistmeter.metrics.baselines.extractive import Fragment, fragments
 from gistmeter.metrics.baselines.sari_operations import Definition, sari
 from gistmeter.metrics.baselines.substrings import SubstringIndex
@@ -34,6 +36,7 @@ BUILDERS: dict[str, tuple[Any, Any]] = {
     "length_ratio": (baselines.LengthRatio, baselines.LengthRatioOptions),
     "novelty": (baselines.Novelty, baselines.NoveltyOptions),
     "extractive": (baselines.Extractive, baselines.ExtractiveOptions),
+    "content": (baselines.Content, baselines.ContentOptions),
     "surface": (baselines.Surface, baselines.SurfaceOptions),
 }
 RANGES = {"bleu": 100.0, "chrf": 100.0, "sari": 100.0} | dict.fromkeys(
@@ -102,21 +105,42 @@ def test_laws(name: str, rows: list[Example]) -> None:
 def check_spans(score: Score, row: Example) -> None:
     if not score.spans:
         return
-    ends = [0, *(at for span in score.spans for at in (span.start, span.end)), len(row.candidate)]
+    text = row.candidate if score.spans[0].side == "candidate" else row.source or ""
+    ends = [0, *(at for span in score.spans for at in (span.start, span.end)), len(text)]
     assert ends == sorted(ends)
     weights = sum(span.weight for span in score.spans)
     mean = sum(span.value * span.weight for span in score.spans) / weights
-    assert mean == pytest.approx(score.parts["novel_1" if "novel_1" in score.parts else "coverage"])
+    [part] = {"novel_1", "coverage", "mentioned"} & score.parts.keys()
+    assert mean == pytest.approx(score.parts[part])
 
 
 @pytest.mark.parametrize("text", ODD)
 @pytest.mark.parametrize(
     ("name", "itself"),
-    [("rouge", 1), ("bleu", 100), ("chrf", 100), ("length_ratio", 1), ("novelty", 0), ("extractive", 1)],
-)
+    [("rouge", 1), ("bleu", 100), ("chrf", 100), ("length_ratio", 1), ("novelty", 0), ("extractive", 1),
+     ("content", 1)],
+)  # fmt: skip
 def test_a_text_beside_itself(name: str, itself: float, text: str) -> None:
     (score,) = build(name).score([Example("1", text, text, ("Another one.", text))])
     assert score.value == pytest.approx(itself) or (score.problem is not None and text != LONG)
+
+
+@settings(deadline=None)
+@given(counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8))
+def test_divergence_is_that_of_scipy(counts: list[tuple[int, int]]) -> None:
+    from scipy.spatial.distance import jensenshannon
+
+    one, other = ({str(at): pair[side] for at, pair in enumerate(counts) if pair[side]} for side in (0, 1))
+    if one and other:
+        theirs = jensenshannon(*np.array(counts, dtype=float).T, base=2) ** 2
+        assert divergence(one, other) == pytest.approx(theirs, abs=1e-9)
+
+
+def test_a_text_of_stop_words_has_no_content() -> None:
+    (none,) = build("content").score([Example("1", "It was so.", "The ferry sank.")])
+    assert none.problem == "the candidate has no content word (tokenizer words-1)"
+    (german,) = build("content").score([Example("1", "Die Fähre sank.", "Sie sank.", language="de")])
+    assert german.problem is not None and "de" in german.problem
 
 
 def test_surface_needs_a_word() -> None:

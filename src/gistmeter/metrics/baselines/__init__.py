@@ -5,6 +5,7 @@ BERTScore and the log likelihood, which have a model, are imported from their ow
 
 from gistmeter.metrics.baselines.bleu import Bleu, BleuOptions
 from gistmeter.metrics.baselines.chrf import Chrf, ChrfOptions
+from gistmeter.metrics.baselines.content import Content, ContentOptions
 from gistmeter.metrics.baselines.extractive import Extractive, ExtractiveOptions
 from gistmeter.metrics.baselines.length_ratio import LengthRatio, LengthRatioOptions
 from gistmeter.metrics.baselines.novelty import Novelty, NoveltyOptions
@@ -17,6 +18,8 @@ __all__ = [
     "BleuOptions",
     "Chrf",
     "ChrfOptions",
+    "Content",
+    "ContentOptions",
     "Extractive",
     "ExtractiveOptions",
     "LengthRatio",
