@@ -132,7 +132,8 @@ def test_divergence_is_that_of_scipy(counts: list[tuple[int, int]]) -> None:
 
     one, other = ({str(at): pair[side] for at, pair in enumerate(counts) if pair[side]} for side in (0, 1))
     if one and other:
-        theirs = jensenshannon(*np.array(counts, dtype=float).T, base=2) ** 2
+        first, second = np.array(counts, dtype=float).T
+        theirs = float(jensenshannon(first, second, base=2)) ** 2
         assert divergence(one, other) == pytest.approx(theirs, abs=1e-9)
 
 
