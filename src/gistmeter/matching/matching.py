@@ -70,6 +70,20 @@ def f1(precision: float, recall: float) -> float:
     >>> f1(0.5, 1.0)
     0.6666666666666666
     """
+    return f_beta(precision, recall, 1.0)
+
+
+def f_beta(precision: float, recall: float, beta: float) -> float:
+    """Return the weighted harmonic mean of precision and recall; 0 if either is 0 or negative.
+
+    Args:
+        precision: Precision.
+        recall: Recall.
+        beta: Weight of recall relative to precision, above 0 (van Rijsbergen 1979, chapter 7).
+
+    >>> round(f_beta(0.5, 1.0, 0.5), 4)
+    0.5556
+    """
     if precision <= 0 or recall <= 0:
         return 0.0
-    return 2 * precision * recall / (precision + recall)
+    return (1 + beta**2) * precision * recall / (beta**2 * precision + recall)

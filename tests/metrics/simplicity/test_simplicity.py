@@ -239,7 +239,7 @@ def test_the_encoder_stops_at_the_layer(tiny_bert: Path, tables: str) -> None:
 def test_what_cannot_be_is_said(tiny_bert: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"contrast=1.5: give a number from 0 to 1"):
         SimplicityOptions(contrast=1.5)
-    with pytest.raises(UsageError, match="contrast needs value=f1, precision or recall, not rel_f1"):
+    with pytest.raises(UsageError, match="contrast needs value=f1, f_half, precision or recall, not rel_f1"):
         SimplicityOptions(contrast=0.4, value="rel_f1")
     with pytest.raises(UsageError, match="was not trained for it"):
         load("simplicity", model=str(tiny_bert), weight="uniform", value="p_simple")

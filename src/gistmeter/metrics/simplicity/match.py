@@ -9,14 +9,16 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.matching import Matching, f1, greedy, weighted_mean
+from gistmeter.matching import Matching, f1, f_beta, greedy, weighted_mean
 from gistmeter.metrics.simplicity.weights import FrequencyWeighter
 from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.words import Segment, linguistic_ends, segments
 
 FloatArray = NDArray[np.floating[Any]]
 Parts = dict[str, float]
-PARTS = ("precision", "recall", "f1")
+PARTS = ("precision", "recall", "f1", "f_half")
+HALF = 0.5
+"""Weight of recall relative to precision in `f_half`."""
 
 
 class TokenEncoder(Protocol):
@@ -85,7 +87,7 @@ class Match:
 
     Args:
         forward: Match of each token of the text.
-        parts: Components `precision`, `recall` and `f1`, in their usual meaning.
+        parts: Components `precision`, `recall`, `f1` and `f_half` (F0.5), in their usual meaning.
     """
 
     forward: Matching
@@ -112,7 +114,8 @@ def match(ours: Text, reference: Text) -> Match:
     forward, backward = greedy(similarity), greedy(similarity.T)
     precision = weighted_mean(forward.similarity, ours.weights)
     recall = weighted_mean(backward.similarity, reference.weights)
-    return Match(forward, {"precision": precision, "recall": recall, "f1": f1(precision, recall)})
+    both = {"f1": f1(precision, recall), "f_half": f_beta(precision, recall, HALF)}
+    return Match(forward, {"precision": precision, "recall": recall, **both})
 
 
 def best(matches: Sequence[Parts]) -> Parts:

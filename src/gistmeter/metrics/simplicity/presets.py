@@ -17,11 +17,11 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
 # Layers 3 of 6 and 7 of 12: selected on development rows of Simplicity-DA. Layer 17 of 24: section 4.3.2.
-# The weights: docs/decisions/0012-simplicity-weights.md.
+# The weights: docs/decisions/0012-simplicity-weights.md. The value of `base`: docs/log.md.
 ZIPF = {"weight": "zipf", "unit": "word"}
 PRESETS = {
     "mini": Preset("minilm", ZIPF, layer=3),
-    "base": Preset("mpnet", ZIPF, layer=7),
+    "base": Preset("mpnet", {**ZIPF, "value": "f_half"}, layer=7),
     "tuned": Preset("gistmeter/simple", ZIPF, layer=4),
     "paper": Preset("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", layer=17),
 }

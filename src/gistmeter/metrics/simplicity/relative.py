@@ -34,5 +34,5 @@ def is_one(score: float) -> bool:
 def relative_parts(
     output: Mapping[str, float], source: Mapping[str, float], *, clip: bool
 ) -> dict[str, float]:
-    """Return equation 6 for each component, as `rel_precision`, `rel_recall` and `rel_f1`."""
+    """Return equation 6 for each component, named `rel_…`."""
     return {f"rel_{name}": relative(output[name], source[name], clip=clip) for name in output}
