@@ -30,6 +30,7 @@ ENGLISH_ONLY = (
     "sumqe",
     "bertscore",
     "likelihood",
+    "content",
 )
 
 

@@ -4,12 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gistmeter.bench.suites.analyses.simplicity import TABLE_4, Variant, scatter
+from gistmeter.bench.suites.analyses.simplicity import PARTS, TABLE_4, Variant, scatter
 from gistmeter.bench.suites.context import BenchmarkContext, NotRunError, compare
 from gistmeter.bench.suites.tables import Case, Figure, Line, Series, figures
 from gistmeter.core.errors import ModelError
 from gistmeter.core.row import Row
-from gistmeter.metrics.simplicity.match import PARTS
 
 ORDER = "meaning fluency simplicity"
 DIMENSIONS = ORDER.split()

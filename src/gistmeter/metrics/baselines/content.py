@@ -16,6 +16,7 @@ from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import score_by_source
 from gistmeter.metrics.baselines.words import TOKENIZER, words
+from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER, split_sentences
 from gistmeter.text.stems import stem
 
@@ -110,7 +111,8 @@ class Content:
                 "frequent": sum(name in ours for name in frequent) / len(frequent),
                 "lead": len(lead & ours.keys()) / len(lead),
             }
-            return Score(example.id, parts[self.options.value], parts, _spans(theirs, ours))
+            flags = language_flags(example.compared("source"))
+            return Score(example.id, parts[self.options.value], parts, _spans(theirs, ours), flags)
 
         return score_one
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from gistmeter.core.correlation import pearson
 from gistmeter.core.score import Score
-from gistmeter.metrics.simplicity.match import PARTS
+
+PARTS = ("precision", "recall", "f1")
+"""The components of which the paper reports the best."""
 
 
 @dataclass(frozen=True, slots=True)
