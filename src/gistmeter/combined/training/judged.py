@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.example import Example
 from gistmeter.core.score import Score
 from gistmeter.io.rows import read_rows
 from gistmeter.io.scores_output import RowKey, read_scores
@@ -72,29 +73,36 @@ def read_judged(folder: Path, table: Mapping[str, Any], labels: Sequence[str]) -
     if missing or output.rows.keys() != set(keys):
         what = f"no scores by {', '.join(missing)}" if missing else "scores of other rows"
         raise DataError(f"{paths[1]} has {what}; run: gistmeter score {' '.join(labels)} -i {paths[0]}")
-    predicted = {
-        (label, left_out): _predictions(folder / str(path), name)
-        for label, files in table.get("unseen", {}).items()
-        for left_out, path in files.items()
-    }
-    found = []
-    for row, key in zip(rows, keys, strict=True):
-        unseen: dict[str, dict[str, Score]] = {}
-        for (label, left_out), scores in predicted.items():
-            text = row.example.candidate
-            if text not in scores:
-                raise DataError(f"{table['unseen'][label][left_out]} has no prediction for the row {key.id}")
-            unseen.setdefault(left_out, {})[label] = scores[text]
-        found.append(
-            Judged(
-                name,
-                f"{name}/{row.example.doc_id or row.example.id}",
-                f"{name}/{row.example.system}",
-                row.scores,
-                {label: output.score(label, key) for label in labels},
-                unseen,
-            )
+    unseen = _unseen(folder, name, table.get("unseen", {}), [row.example for row in rows])
+    return [
+        Judged(
+            name,
+            f"{name}/{row.example.doc_id or row.example.id}",
+            f"{name}/{row.example.system}",
+            row.scores,
+            {label: output.score(label, key) for label in labels},
+            own,
         )
+        for row, key, own in zip(rows, keys, unseen, strict=True)
+    ]
+
+
+def _unseen(
+    folder: Path, name: str, files: Mapping[str, Mapping[str, str]], examples: Sequence[Example]
+) -> list[dict[str, dict[str, Score]]]:
+    """Return for each example, by left-out group and label, the cross-validated prediction.
+
+    Raises:
+        DataError: If a file cannot be read, or has no prediction for an example.
+    """
+    found: list[dict[str, dict[str, Score]]] = [{} for _ in examples]
+    for label, by_group in files.items():
+        for left_out, path in by_group.items():
+            known = _predictions(folder / path, name)
+            for example, own in zip(examples, found, strict=True):
+                if example.candidate not in known:
+                    raise DataError(f"{path} has no prediction for the row {example.id}")
+                own.setdefault(left_out, {})[label] = known[example.candidate]
     return found
 
 
