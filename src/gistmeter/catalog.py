@@ -63,9 +63,10 @@ TASKS = {
     "sumqe-table1": "gistmeter.metrics.sumqe.training.table1:train_table1",
     "quality": "gistmeter.combined.training.quality:train_quality",
     "check": "gistmeter.combined.training.check:train_check",
+    "average": "gistmeter.training.recipes.average:train_average",
 }
 """Each value is a function (recipe, data, output, progress); tasks in `WITHOUT_LOOP` have other arguments."""
-WITHOUT_LOOP = ("en", "frequencies", "quality", "check")
+WITHOUT_LOOP = ("en", "frequencies", "quality", "check", "average")
 """Tasks that do not use the training loop; their recipes have another form."""
 WITH_DIMENSION = ("maskeval", "sumqe", "quality")
 """Metrics with an option `dimension` for the quality to score."""
