@@ -1,6 +1,7 @@
 """The entailment score of SPEED: premises, the share of similarity, and the best premise."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ class Bags:
             [[word in text.split() for word in self.words] for text in sentences], dtype=np.float32
         )
         norms = np.linalg.norm(counts, axis=1, keepdims=True).clip(1)
-        return TextVectors(counts / norms, [])
+        tokens: Any = [SimpleNamespace(kept=1, total=1)] * len(sentences)
+        return TextVectors(counts / norms, tokens)
 
 
 def values(similarity: float, candidate: tuple[str, ...], source: tuple[str, ...]) -> list[float]:

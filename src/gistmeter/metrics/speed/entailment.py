@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.metrics.speed.similarity import Block, Similarity
+from gistmeter.metrics.speed.similarity import Block, Cosine, FloatArray, Similarity
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
 
@@ -70,19 +70,12 @@ class Entailment:
         return found
 
 
-def _cosines(encoder: Encoder, blocks: Sequence[Block]) -> list[NDArray[np.float32]]:
+def _cosines(encoder: Encoder, blocks: Sequence[Block]) -> list[FloatArray]:
     """Return the cosine similarities of each block, shape (candidate sentences, other sentences)."""
-    sentences = list(dict.fromkeys(s for block in blocks for s in (*block.candidate, *block.other)))
-    at = {sentence: row for row, sentence in enumerate(sentences)}
-    vectors = encoder.embed(sentences).vectors
-    found = []
-    for block in blocks:
-        rows, columns = [at[s] for s in block.candidate], [at[s] for s in block.other]
-        found.append(vectors[rows] @ vectors[columns].T)
-    return found
+    return [found.values for found in Cosine(encoder).compare(blocks)]
 
 
-def _sets(cosines: NDArray[np.float32]) -> list[Columns]:
+def _sets(cosines: FloatArray) -> list[Columns]:
     """Return single sentences, then joined ones, without repeated sets; the most similar one first."""
     most = min(len(cosines), max(SINGLE, *JOINED))
     top = np.argpartition(-cosines, most - 1)[:most] if most < len(cosines) else np.arange(most)
