@@ -169,6 +169,15 @@ def test_batch_size_changes_no_score(name: str, model: Path) -> None:
         assert small.signature == large.signature, "a batch size decides no number"
 
 
+def test_bfloat16_scores_the_same_texts_and_says_so(name: str, model: Path) -> None:
+    full, half = build(name, model), build(name, model, bf16=True)
+    exact, rounded = full.score(ORDINARY), half.score(ORDINARY)
+    assert [score.problem for score in rounded] == [score.problem for score in exact]
+    values = ([score.value for score in scores] for scores in (exact, rounded))
+    if not np.array_equal(*values, equal_nan=True):
+        assert half.signature != full.signature
+
+
 def test_ordinary_texts_are_scored(name: str, model: Path) -> None:
     for label, metric in variants(name, model):
         assert_sound(metric, ORDINARY, label)

@@ -4,6 +4,7 @@ import atexit
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -35,9 +36,13 @@ FIXTURES: dict[str, list[str]] = {
 CASES = [(name, fixture) for name in catalog.names() for fixture in FIXTURES.get(name, ["tiny_bert"])]
 
 
-def build(name: str, model: Path, *, batch_tokens: int = 256, **options: object) -> Metric:
+def build(
+    name: str, model: Path, *, batch_tokens: int = 256, bf16: bool = False, **options: object
+) -> Metric:
     """Build a metric on a tiny model."""
     runtime = Runtime(device="cpu", batch_tokens=batch_tokens)
+    if bf16:  # on PyTorch, because OpenVINO refuses bfloat16 on processors without it
+        runtime = replace(runtime, dtype="bf16", backend="torch")
     if name == "cloze":
         options = {"pipeline": pipeline_folder(), **options}
     if name == "simplicity":

@@ -29,7 +29,12 @@ class QualityRegressor(torch.nn.Module):
     def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         """Return one value per row and quality, shape (rows, qualities)."""
         texts = [encoder(ids, attention) for encoder in self.encoders]
-        return torch.cat([head(texts[at % len(texts)]) for at, head in enumerate(self.heads)], dim=1)
+        return torch.cat([_rated(head, texts[at % len(texts)]) for at, head in enumerate(self.heads)], dim=1)
+
+
+def _rated(head: torch.nn.Linear, texts: torch.Tensor) -> torch.Tensor:
+    # In bfloat16, ratings from 1 to 5 would be multiples of 1/64.
+    return torch.nn.functional.linear(texts.float(), head.weight.float(), head.bias.float())
 
 
 class FirstState(torch.nn.Module):
@@ -46,4 +51,4 @@ class FirstState(torch.nn.Module):
     def forward(self, ids: torch.Tensor, attention: torch.Tensor) -> torch.Tensor:
         """Return h, shape (rows, width)."""
         states: torch.Tensor = self.encoder(input_ids=ids, attention_mask=attention).last_hidden_state
-        return states[:, 0].float()
+        return states[:, 0]
