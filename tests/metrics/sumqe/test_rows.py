@@ -49,6 +49,7 @@ def test_labels_of_several_scales(tmp_path: Path) -> None:
         ({"name": "a", "scores": {"grammar": "focus"}}, "give each set a name"),
         ({"name": "a", "file": "rows.jsonl", "duc": "b"}, "give each set a name"),
         ({"name": "a", "file": "rows.jsonl", "low": 5}, "high above low"),
+        ({"name": "a", "file": "rows.jsonl", "limit": -1}, "no negative limit"),
         ({"name": "a", "file": "rows.jsonl"}, "scores must map names"),
         (
             {"name": "a", "file": "rows.jsonl", "scores": {"grammar": "fluency"}},
@@ -72,6 +73,18 @@ def test_a_set_without_a_score_is_no_set(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", [{"scores": {"grammar": 1}}])
     with pytest.raises(DataError, match="row 1: candidate must be a text"):
         read_set(tmp_path, ROWS)
+
+
+def test_some_rows_of_a_file_with_a_column_for_each_score(tmp_path: Path) -> None:
+    rows = [{"id": str(at), "text": f"{at}.", "label": at % 2, "dataset": "ab"[at % 2]} for at in range(40)]
+    write(tmp_path / "a.jsonl", rows)
+    some = {"name": "x", "file": "a.jsonl", "low": 0, "high": 1, "scores": {"label": "grammaticality"}}
+    assert len(read_set(tmp_path, some)) == 40
+    found = read_set(tmp_path, {**some, "where": {"dataset": ["b"]}, "limit": 5})
+    assert [row.labels for row in found] == [{"grammaticality": 1.0}] * 5
+    assert len({row.text for row in found}) == 5
+    assert found == read_set(tmp_path, {**some, "where": {"dataset": ["b"]}, "limit": 5})
+    assert len(read_set(tmp_path, {**some, "limit": 41})) == 40
 
 
 def test_a_sentence_of_a_held_out_text_is_not_learned_from() -> None:

@@ -1,8 +1,9 @@
 """Read texts with human ratings, on a scale from 0 (bad) to 1 (good) for each quality."""
 
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
 from gistmeter.metrics.sumqe.qualities import HIGHEST, LOWEST, QUALITIES
 from gistmeter.metrics.sumqe.training.duc import read_duc
-from gistmeter.training.texts import part_of, read_rows
+from gistmeter.training.texts import part_of, wanted_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ class RatedSet:
 
     Args:
         name: Name of the data set in reported metrics.
-        file: File of rows with `candidate` and `scores`.
+        file: File of rows with `candidate` and `scores`, or with `text` and one column for each score.
         duc: Folder of one year of DUC, in the layout of NIST's distribution.
         low: Lowest possible rating.
         high: Highest possible rating.
         repeat: Occurrences of each row per epoch.
+        limit: Maximum number of rows, drawn at random; 0 for all.
         scores: Quality by name in the rows' `scores`.
+        where: Allowed values by column.
     """
 
     name: str
@@ -54,7 +57,9 @@ class RatedSet:
     low: float = LOWEST
     high: float = HIGHEST
     repeat: int = 1
+    limit: int = 0
     scores: Mapping[str, str] = field(default_factory=dict)
+    where: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
@@ -68,12 +73,15 @@ def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
         UsageError: If the description is incomplete or invalid.
         DataError: If a file is missing or invalid.
     """
-    plain = {name: value for name, value in given.items() if name != "scores"}
+    scores, where = dict(given.get("scores", {})), dict(given.get("where", {}))
+    plain = {name: value for name, value in given.items() if name not in ("scores", "where")}
     some = options_from(RatedSet, plain) if "name" in plain else RatedSet("")
-    scores = dict(given.get("scores", {}))
-    if not some.name or bool(some.file) == bool(some.duc) or some.high <= some.low or some.repeat < 1:
+    some = replace(some, scores=scores, where=where)
+    wrong = some.high <= some.low or some.repeat < 1 or some.limit < 0
+    if not some.name or bool(some.file) == bool(some.duc) or wrong:
         raise UsageError(
-            "data.sets: give each set a name, either file or duc, high above low, and repeat at least 1"
+            "data.sets: give each set a name, either file or duc, high above low, repeat at least 1, and no "
+            "negative limit"
         )
     unknown = sorted(set(scores.values()) - set(QUALITIES))
     if unknown or (some.file and not scores):
@@ -94,7 +102,7 @@ def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
             for one in read_duc(folder / some.duc)
         ]
     else:
-        rows = _file_rows(folder / some.file, some, scores)
+        rows = _file_rows(folder / some.file, some)
     if not rows:
         raise DataError(
             f"{some.name}: no row has a number for {', '.join(scores) or 'any quality'}; add ratings"
@@ -102,19 +110,21 @@ def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
     return rows
 
 
-def _file_rows(path: Path, some: RatedSet, scores: Mapping[str, str]) -> list[Rated]:
+def _file_rows(path: Path, some: RatedSet) -> list[Rated]:
     rows = []
-    for number, row in enumerate(read_rows(path), 1):
-        text = row.get("candidate")
+    for number, row in enumerate(wanted_rows(path, some.where, ""), 1):
+        text = row.get("candidate", row.get("text"))
         if not isinstance(text, str):
             raise DataError(f"{path}, row {number}: candidate must be a text; add or correct it")
-        given = row.get("scores")
+        given = row.get("scores", row)
         known = given if isinstance(given, dict) else {}
-        labels = {q: _share(known[name], some) for name, q in scores.items() if _is_number(known.get(name))}
+        labels = {
+            q: _share(known[name], some) for name, q in some.scores.items() if _is_number(known.get(name))
+        }
         if labels and text.strip():
             document = str(row.get("doc_id") or row.get("id") or text)
             rows.append(Rated(text, labels, some.name, document, str(row.get("system") or ""), some.repeat))
-    return rows
+    return random.Random(some.name).sample(rows, some.limit) if 0 < some.limit < len(rows) else rows
 
 
 def split(rows: Sequence[Rated], parts: int, seed: int, number: int = 0) -> tuple[list[Rated], list[Rated]]:
