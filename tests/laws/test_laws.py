@@ -173,8 +173,8 @@ def test_bfloat16_scores_the_same_texts_and_says_so(name: str, model: Path) -> N
     full, half = build(name, model), build(name, model, bf16=True)
     exact, rounded = full.score(ORDINARY), half.score(ORDINARY)
     assert [score.problem for score in rounded] == [score.problem for score in exact]
-    values = ([score.value for score in scores] for scores in (exact, rounded))
-    if not np.array_equal(*values, equal_nan=True):
+    values = [[score.value for score in scores] for scores in (exact, rounded)]
+    if not np.array_equal(values[0], values[1], equal_nan=True):
         assert half.signature != full.signature
 
 

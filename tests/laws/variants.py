@@ -107,7 +107,7 @@ def variants(name: str, model: Path, *, batch_tokens: int = 256) -> Iterator[tup
     if not is_first_adapter(name, model):
         return  # options are tried on a metric's first adapter
     for option, choice in choices(default):
-        given = {**BESIDE.get((name, option), {}), option: choice}
+        given: dict[str, Any] = {**BESIDE.get((name, option), {}), option: choice}
         yield f"{name}:{option}={choice}", build(name, model, batch_tokens=batch_tokens, **given)
 
 

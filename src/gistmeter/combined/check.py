@@ -21,7 +21,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.report.check import DOUBT, UNSUPPORTED
 
 KIND = "gistmeter-check"
-PRESETS = {"mini": "gistmeter/check"}
+PRESETS = {"mini": "gistmeter/check", "base": "gistmeter/check-base"}
 REQUIRED, OPTIONAL = ("similarity", "facts"), "entailment"
 """Names of the members."""
 
@@ -84,7 +84,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build the metric.
 
     Args:
-        preset: `mini`.
+        preset: `mini`, or `base` (entailment and ClozE on MPNet-base).
         model: A folder with other weights, from `gistmeter train`.
         runtime: Device, data type, and batch size of the members.
         options: None.

@@ -32,7 +32,7 @@ class QualityRegressor(torch.nn.Module):
         return torch.cat([_rated(head, texts[at % len(texts)]) for at, head in enumerate(self.heads)], dim=1)
 
 
-def _rated(head: torch.nn.Linear, texts: torch.Tensor) -> torch.Tensor:
+def _rated(head: Model, texts: torch.Tensor) -> torch.Tensor:
     # In bfloat16, ratings from 1 to 5 would be multiples of 1/64.
     return torch.nn.functional.linear(texts.float(), head.weight.float(), head.bias.float())
 
