@@ -40,4 +40,4 @@ class BiGru(torch.nn.Module):
             states = self.dropout(read if at == 0 else read + states)
         scores = torch.tanh(self.attention(states)[..., 0]).masked_fill(attention == 0, -torch.inf)
         h: torch.Tensor = (scores.softmax(dim=1).unsqueeze(-1) * states).sum(dim=1)
-        return h.float()
+        return h
