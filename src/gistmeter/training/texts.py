@@ -117,9 +117,13 @@ def wanted_rows(path: Path, where: Mapping[str, Any], prefix: str) -> Iterator[d
         prefix: Prefix of the row ids.
     """
     for row in read_rows(path):
-        fits = all(row.get(column) in allowed for column, allowed in where.items())
-        if fits and str(row.get("id", "")).startswith(prefix):
+        if is_wanted(row, where) and str(row.get("id", "")).startswith(prefix):
             yield row
+
+
+def is_wanted(row: Mapping[str, Any], where: Mapping[str, Any]) -> bool:
+    """Return whether each column of `where` has one of its allowed values in a row."""
+    return all(row.get(column) in allowed for column, allowed in where.items())
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:

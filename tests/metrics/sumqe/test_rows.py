@@ -73,6 +73,9 @@ def test_a_set_without_a_score_is_no_set(tmp_path: Path) -> None:
     write(tmp_path / "rows.jsonl", [{"scores": {"grammar": 1}}])
     with pytest.raises(DataError, match="row 1: candidate must be a text"):
         read_set(tmp_path, ROWS)
+    write(tmp_path / "rows.jsonl", [{"dataset": "a"}, {"dataset": "b", "scores": {"grammar": 1}}])
+    with pytest.raises(DataError, match="row 2: candidate must be a text"):
+        read_set(tmp_path, {**ROWS, "where": {"dataset": ["b"]}})
 
 
 def test_some_rows_of_a_file_with_a_column_for_each_score(tmp_path: Path) -> None:

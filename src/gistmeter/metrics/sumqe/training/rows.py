@@ -11,7 +11,7 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.core.options import options_from
 from gistmeter.metrics.sumqe.qualities import HIGHEST, LOWEST, QUALITIES
 from gistmeter.metrics.sumqe.training.duc import read_duc
-from gistmeter.training.texts import part_of, wanted_rows
+from gistmeter.training.texts import is_wanted, part_of, read_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,9 @@ def read_set(folder: Path, given: Mapping[str, Any]) -> list[Rated]:
 
 def _file_rows(path: Path, some: RatedSet) -> list[Rated]:
     rows = []
-    for number, row in enumerate(wanted_rows(path, some.where, ""), 1):
+    for number, row in enumerate(read_rows(path), 1):
+        if not is_wanted(row, some.where):
+            continue
         text = row.get("candidate", row.get("text"))
         if not isinstance(text, str):
             raise DataError(f"{path}, row {number}: candidate must be a text; add or correct it")
