@@ -131,12 +131,14 @@ class WeigherModel:
         encoder: Encoder that reads the pairs; `filler` is the encoder of the filler.
         start: Initial weights of the linear layer: `zero` (uniform weights of sub-words), or `random`.
         balance: Whether to learn the share of each side; in the paper, each counts one half.
+        dtype: Precision of both models, as in `Runtime`.
     """
 
     filler: str
     encoder: str = OWN
     start: Literal["random", "zero"] = "random"
     balance: bool = False
+    dtype: Literal["fp32", "bf16"] = "fp32"
 
 
 def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:
@@ -201,7 +203,7 @@ def _rated(
             f"{recipe.name}: training uses all words; remove keep and dimension from model.options"
         )
     rows = read_ratings(data / chosen.file, recipe.data["dimensions"])
-    runtime = Runtime(progress=progress)
+    runtime = Runtime(dtype=model.dtype, progress=progress)
     filler = load_filler(model.filler, runtime)
     encoder = load_encoder(model.encoder, model.filler, filler, runtime)
     rated = word_states(rows, MaskEval(filler, options=options), encoder, output)
