@@ -16,6 +16,7 @@ from gistmeter.metrics.sumqe.training.folds import Fold, fold_figures, folds_of
 from gistmeter.metrics.sumqe.training.rows import Rated, labelled, part_by_seed, read_set, split
 from gistmeter.metrics.sumqe.training.synthetic import read_clean, synthetic_rows
 from gistmeter.metrics.sumqe.training.task import RateOptions, RateTask, read_rows_of
+from gistmeter.metrics.sumqe.training.taught import taught
 from gistmeter.models.files.adapters import restore_tuned, save_tuned
 from gistmeter.models.files.find import find_model
 from gistmeter.models.rate.files import QUALITY_REGRESSOR, RegressorPlan, facts_of, joined, new_regressor
@@ -81,6 +82,8 @@ class Training:
         head_scale: Factor of the learning rate for the heads.
         made: Synthetic rows for training and for validation.
         progress: Whether to show progress.
+        teacher: Regressor whose predictions also label the training rows; empty for none. `{fold}` in it
+            stands for the name of the fold, so that no teacher has seen the held-out rows of its student.
     """
 
     recipe: Recipe
@@ -91,6 +94,7 @@ class Training:
     head_scale: float
     made: tuple[list[Rated], list[Rated]]
     progress: bool
+    teacher: str = ""
 
 
 def train_regressor(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> Figures:
@@ -112,7 +116,7 @@ def train_regressor(recipe: Recipe, data: Path, output: Path, *, progress: bool)
         ModelError: If a model cannot be found or loaded.
     """
     check_keys(recipe.data, ("folder", "sets", "made", *RateData.__dataclass_fields__), recipe.name)
-    known = ("base", "start", "head_scale", *RegressorPlan.__dataclass_fields__)
+    known = ("base", "start", "head_scale", "teacher", *RegressorPlan.__dataclass_fields__)
     check_keys(recipe.model, [name for name in known if name != "qualities"], recipe.name)
     chosen = options_from(RateData, _without(recipe.data, ("folder", "sets", "made")))
     rated: list[Rated] = []
@@ -173,6 +177,8 @@ def _fit_one(
     learned, held = _hold_out(labelled(rated, plan.qualities), data, settings.seed)
     learned = [row for row in learned for _ in range(row.repeat)]
     learned += labelled(training.made[0], plan.qualities)
+    if training.teacher:
+        learned = taught(learned, _teacher(training))
     held += labelled(training.made[1], plan.qualities)
     options = RateOptions(
         "joint" if plan.flavour == "m1" else "sum", data.batch, data.pool, training.head_scale, settings.seed
@@ -210,7 +216,8 @@ def _train_folds(training: Training, rated: Sequence[Rated], output: Path) -> Fi
     folds: list[Fold] = folds_of(rated, training.data.folds, training.recipe.training.seed)
     lines = []
     for fold in folds:
-        regressor, _ = fit(training, fold.rest, output / fold.name)
+        own = replace(training, teacher=training.teacher.replace("{fold}", fold.name))
+        regressor, _ = fit(own, fold.rest, output / fold.name)
         examples = [Example(str(at), row.text) for at, row in enumerate(fold.held)]
         for row, score in zip(fold.held, SumQE(regressor).score(examples), strict=True):
             people = {name: to_scale(value) for name, value in row.labels.items()}
@@ -221,11 +228,17 @@ def _train_folds(training: Training, rated: Sequence[Rated], output: Path) -> Fi
     return fold_figures(lines)
 
 
+def _teacher(training: Training) -> TextRegressor:
+    half = training.recipe.training.precision == "bf16"
+    runtime = Runtime(dtype="bf16" if half else "fp32", progress=training.progress)
+    return TextRegressor.load(training.teacher, runtime)
+
+
 def _training(
     recipe: Recipe, data: RateData, made: tuple[list[Rated], list[Rated]], *, progress: bool
 ) -> Training:
     model = recipe.model
-    own = _without(model, ("base", "start", "head_scale"))
+    own = _without(model, ("base", "start", "head_scale", "teacher"))
     plan = replace(options_from(RegressorPlan, {"qualities": "", **own}), qualities=QUALITIES)
     return Training(
         recipe,
@@ -236,6 +249,7 @@ def _training(
         float(model.get("head_scale", 1.0)),
         made,
         progress,
+        str(model.get("teacher", "")),
     )
 
 
