@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PRESETS = {
     # Selected on the development rows of SummEval; masks_per_pass=1 is the exact setting of the paper.
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
-    "base": Preset("gistmeter/fill-base", {"masks_per_pass": 16, "spacing": 6}),
+    "base": Preset("gistmeter/fill-base", {"masks_per_pass": 96, "spacing": 4}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
     "multilingual": Preset("google/mt5-base@2eb15465c5dd7f72a8f7984306ad05ebc3dd1e1f", {"language": "xx"}),
 }
