@@ -31,7 +31,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.words import tokenizer_name
 from gistmeter.training.loop import kept
 from gistmeter.training.queries import Draw, train_on_queries
-from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.recipe import Precision, Recipe, check_keys
 from gistmeter.training.texts import TextPair
 
 
@@ -138,7 +138,7 @@ class WeigherModel:
     encoder: str = OWN
     start: Literal["random", "zero"] = "random"
     balance: bool = False
-    dtype: Literal["fp32", "bf16"] = "fp32"
+    dtype: Precision = "fp32"
 
 
 def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) -> dict[str, float]:

@@ -175,10 +175,10 @@ def _fit_one(
         restore_tuned(model, find_model(training.start))
     regressor = _text_regressor(model, tokenizer, plan, training)
     learned, held = _hold_out(labelled(rated, plan.qualities), data, settings.seed)
-    learned = [row for row in learned for _ in range(row.repeat)]
     learned += labelled(training.made[0], plan.qualities)
     if training.teacher:
         learned = taught(learned, _teacher(training))
+    learned = [row for row in learned for _ in range(row.repeat)]
     held += labelled(training.made[1], plan.qualities)
     options = RateOptions(
         "joint" if plan.flavour == "m1" else "sum", data.batch, data.pool, training.head_scale, settings.seed
@@ -229,8 +229,7 @@ def _train_folds(training: Training, rated: Sequence[Rated], output: Path) -> Fi
 
 
 def _teacher(training: Training) -> TextRegressor:
-    half = training.recipe.training.precision == "bf16"
-    runtime = Runtime(dtype="bf16" if half else "fp32", progress=training.progress)
+    runtime = Runtime(dtype=training.recipe.training.precision, progress=training.progress)
     return TextRegressor.load(training.teacher, runtime)
 
 
