@@ -51,7 +51,7 @@ def build(
         patch.setattr(speed, "RETRIEVER", str(model))
         patch.setattr(cloze, "RETRIEVER", encoder_folder())
         patch.setattr(cloze, "load_pipeline", load_once)
-        folder = nli_folder() if options.get("task") == "nli" else str(model)
+        folder = nli_folder() if options.get("task") in ("nli", "entailment") else str(model)
         return catalog.build(name, model=folder, runtime=runtime, options=options)
 
 

@@ -23,9 +23,9 @@ class Judge:
     identity = "judge"
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
-        values = [1.0 if set(b.split()) <= set(a.split()) else -1.0 for a, b in pairs]
+        entailed = np.array([float(set(b.split()) <= set(a.split())) for a, b in pairs])
         counts = np.array([[len(a.split()), len(b.split())] for a, b in pairs])
-        return PairScores(np.array(values), counts, counts)
+        return PairScores(2 * entailed - 1, entailed, counts, counts)
 
 
 class Bags:
@@ -57,6 +57,14 @@ SOURCE = ("rain fell", "wind blew", "noon", "night")
 def test_without_similarity_a_value_is_the_best_premises_entailment() -> None:
     assert values(0.0, ("rain fell", "rain and night"), SOURCE) == [1.0, -1.0]
     assert values(0.0, ("rain fell noon",), SOURCE) == [1.0], "joined sentences are a premise as well"
+
+
+def test_entailment_alone_does_not_subtract_contradiction() -> None:
+    judge: Any = Judge()
+    retriever: Any = Bags("rain", "wind")
+    alone = Entailment(judge, retriever, retriever, 0.0, opposed=False)
+    [found] = alone.compare([Block(("rain fell", "rain and night"), SOURCE)])
+    assert found.values.max(axis=1).tolist() == [1.0, 0.0]
 
 
 def test_similarity_has_its_share() -> None:

@@ -1,4 +1,4 @@
-"""Score candidate sentences by their entailment from source sentences (`task=nli`)."""
+"""Score candidate sentences by their entailment from source sentences (`task=nli` or `entailment`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,17 +22,19 @@ class Entailment:
     """Natural language inference model with sentence encoders.
 
     Args:
-        scorer: Returns p(entailment) − p(contradiction) for a premise and a hypothesis.
+        scorer: Natural language inference model.
         retriever: Encoder whose cosine similarity selects the source sentences used as premises.
         similar: Encoder whose highest cosine similarity is part of the score of a sentence; it may be the
             retriever.
         similarity: Weight of that similarity, from 0 to 1.
+        opposed: Whether p(contradiction) is subtracted from p(entailment).
     """
 
     scorer: PairScorer
     retriever: Encoder
     similar: Encoder
     similarity: float
+    opposed: bool = True
 
     @property
     def identity(self) -> str:
@@ -61,7 +63,8 @@ class Entailment:
         closest = np.repeat(
             [row.max() for own in similar for row in own], [len(sets) for own in premises for sets in own]
         )
-        values = (1 - self.similarity) * scores.values + self.similarity * closest
+        judged = scores.values if self.opposed else scores.entailed
+        values = (1 - self.similarity) * judged + self.similarity * closest
         found, at = [], 0
         for block, own in zip(blocks, premises, strict=True):
             end = at + sum(map(len, own))

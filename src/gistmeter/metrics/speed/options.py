@@ -28,9 +28,11 @@ class SpeedOptions:
         task: Question for cross-encoders. `similarity` compares two sentences. `nli` measures whether
             source sentences entail the candidate sentence: p(entailment) − p(contradiction), from −1 to 1.
             Premises are the most similar source sentences, alone and joined; the highest score counts.
-        similarity: With `task=nli`, the weight of the cosine similarity to the most similar source sentence,
-            from 0 to 1; the entailment score has the rest. Entailment alone says little where sentences are
-            copied, because nearly all of them are entailed.
+            `entailment` is `nli` without the contradiction: p(entailment), from 0 to 1, which is 0 for an
+            invented sentence, too.
+        similarity: With `task=nli` or `entailment`, the weight of the cosine similarity to the most similar
+            source sentence, from 0 to 1; the entailment score has the rest. Entailment alone says little
+            where sentences are copied, because nearly all of them are entailed.
         language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
             for a model of any language. It also decides where sentences end, unless a row names its own;
             of several, the one that a text seems to be in.
@@ -38,7 +40,7 @@ class SpeedOptions:
             `multilingual`, `language`: the mean of unrelated sentences of the row's language.
 
     Raises:
-        UsageError: If `task=nli` is combined with options that do not support it, or a
+        UsageError: If `task=nli` or `entailment` is combined with options that do not support it, or a
             number is out of range.
     """
 
@@ -49,7 +51,7 @@ class SpeedOptions:
     ensemble: Literal["mean", "max"] = "mean"
     references: Literal["mean", "max", "pooled"] = "mean"
     mode: Literal["encoder", "cross"] = "encoder"
-    task: Literal["similarity", "nli"] = "similarity"
+    task: Literal["similarity", "nli", "entailment"] = "similarity"
     similarity: float = 0.7
     language: str = "en"
     baseline: str = NONE
@@ -69,4 +71,4 @@ class SpeedOptions:
         }
         for name, allowed in wanted.items():
             if getattr(self, name) not in allowed:
-                raise UsageError(f"task=nli needs {name}={' or '.join(allowed)}")
+                raise UsageError(f"task={self.task} needs {name}={' or '.join(allowed)}")

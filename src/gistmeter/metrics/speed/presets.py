@@ -46,9 +46,9 @@ VALUES: dict[tuple[object, object], str] = {("multilingual", "references"): "f1"
 """The default of the option `value`, by preset and `against`; the paper's precision if it is not listed.
 Selected on English rows, see docs/languages.md."""
 ENTAILMENT = {"mini": ("gistmeter/entail",), "base": ("gistmeter/entail-base",)}
-"""Models for `task=nli`, by preset."""
+"""Models for `task=nli` and `task=entailment`, by preset."""
 RETRIEVER = "minilm"
-"""Sentence encoder that selects the premises of `task=nli`. A larger one agreed less with people."""
+"""Sentence encoder that selects the premises of entailment. A larger one agreed less with people."""
 
 
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Speed:
@@ -56,8 +56,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models),
-            `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` requires
-            `mini`, `base`, or a `model`.
+            `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` and
+            `task=entailment` require `mini`, `base`, or a `model`.
         model: Models that replace the preset's, separated by commas.
         runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
@@ -72,24 +72,25 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         check_spoken(chosen.language, languages_of(spoken), preset)
     if chosen.baseline == BY_LANGUAGE and (model or preset != "multilingual"):
         raise UsageError("baseline=language is for the preset multilingual; give a number instead")
-    if chosen.task == "nli":
-        judges = model.split(",") if model else preset_from("speed:task=nli", ENTAILMENT, preset)
+    if chosen.task != "similarity":
+        judges = model.split(",") if model else preset_from(f"speed:task={chosen.task}", ENTAILMENT, preset)
         [similar] = (RETRIEVER,) if model else PRESETS[preset]
-        return Speed(tuple(_entailment(name, similar, runtime, chosen.similarity) for name in judges), chosen)
+        return Speed(tuple(_entailment(name, similar, runtime, chosen) for name in judges), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
 
 
-def _entailment(name: str, similar: str, runtime: Runtime, similarity: float) -> SentenceModel:
+def _entailment(name: str, similar: str, runtime: Runtime, options: SpeedOptions) -> SentenceModel:
     scorer = PairScorer.load(find_model(name), runtime)
     if scorer.entailment is None:
         raise BadModel(
-            f"{name} has a single output; task=nli needs outputs for entailment and contradiction: "
-            "give a natural language inference model with --model"
+            f"{name} has a single output; task={options.task} needs outputs for entailment and "
+            "contradiction: give a natural language inference model with --model"
         )
     retriever = Encoder.load(RETRIEVER, runtime)
-    shared = similarity == 0 or similar == RETRIEVER
-    return Entailment(scorer, retriever, retriever if shared else Encoder.load(similar, runtime), similarity)
+    shared = options.similarity == 0 or similar == RETRIEVER
+    alike = retriever if shared else Encoder.load(similar, runtime)
+    return Entailment(scorer, retriever, alike, options.similarity, opposed=options.task == "nli")
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:

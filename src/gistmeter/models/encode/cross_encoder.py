@@ -29,11 +29,13 @@ class PairScores:
     Args:
         values: The scores, shape (pairs,): from 0 to 1 for models with one output; p(entailment) −
             p(contradiction), from −1 to 1, for natural language inference models.
+        entailed: p(entailment), from 0 to 1, shape (pairs,); `values` for models with one output.
         kept: Number of tokens of each text after truncation, without special tokens, shape (pairs, 2).
         total: Number of tokens of each text, shape (pairs, 2).
     """
 
     values: NDArray[np.float64]
+    entailed: NDArray[np.float64]
     kept: NDArray[np.int64]
     total: NDArray[np.int64]
 
@@ -89,7 +91,7 @@ class PairScorer:
         return cls(model, tokenizer, identity=files.identity, runtime=runtime)
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
-        """Return the score of each pair: the sigmoid of the logit, or p(entailment) − p(contradiction).
+        """Return the scores of each pair; see `PairScores`.
 
         If a pair exceeds the window of the model, its longer text is truncated at the end.
         """
@@ -105,8 +107,10 @@ class PairScorer:
         results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
         at = {pair: number for number, pair in enumerate(unique)}
         rows = [at[pair] for pair in pairs]
+        values, entailed = np.array(results, dtype=np.float64).reshape(-1, 2)[rows].T
         return PairScores(
-            np.array(results, dtype=np.float64)[rows],
+            values,
+            entailed,
             np.array(kept, dtype=np.int64).reshape(-1, 2)[rows],
             np.array(total, dtype=np.int64).reshape(-1, 2)[rows],
         )
@@ -122,18 +126,18 @@ class PairScorer:
         ours = len(before) + len(first) + len(between)
         return _Pair(ids, (0,) * ours + (self.segment,) * (len(ids) - ours))
 
-    def _forward(self, batch: list[_Pair]) -> list[float]:
+    def _forward(self, batch: list[_Pair]) -> list[list[float]]:
         ids = [item.ids for item in batch]
         inputs = [pad(ids, self.tokenizer.pad_token_id, self.device), mask(ids, self.device)]
         if self.typed:
             inputs.append(pad([item.types for item in batch], 0, self.device))
         logits = self.submodule(*inputs).float()
         if self.entailment is None:
-            return torch.sigmoid(logits[:, 0]).tolist()
-        entailed, contradicted = self.entailment
+            scores = torch.sigmoid(logits[:, 0])
+            return torch.stack([scores, scores], dim=1).tolist()
         probabilities = logits.softmax(dim=1)
-        found: list[float] = (probabilities[:, entailed] - probabilities[:, contradicted]).tolist()
-        return found
+        entailed, contradicted = (probabilities[:, column] for column in self.entailment)
+        return torch.stack([entailed - contradicted, entailed], dim=1).tolist()
 
 
 def longest_first(first: int, second: int, room: int | None) -> tuple[int, int]:
