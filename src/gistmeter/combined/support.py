@@ -11,7 +11,7 @@ LARGEST = 700.0  # exponent that a float holds
 FEATURES = ("entailment", "similarity", "facts", "worst_fact")
 """Features of a sentence; higher is better.
 
-`entailment`: p(entailment) − p(contradiction) given the closest source sentences; unknown without it.
+`entailment`: p(entailment) given the closest source sentences; unknown without it.
 `similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
 probabilities of its facts.
 """
@@ -87,7 +87,7 @@ def read_sentences(similarity: Score, facts: Score, entailment: Score | None = N
     Args:
         similarity: By `speed` with cosine similarity, from which the sentences are taken.
         facts: By `cloze`; may have a problem.
-        entailment: By `speed` with `task=nli`; has the same sentences.
+        entailment: By `speed` with `task=entailment`; has the same sentences.
     """
     entailed = {} if entailment is None else {(s.start, s.end): s for s in _ours(entailment)}
     found = []
