@@ -84,7 +84,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build the metric.
 
     Args:
-        preset: `mini`, or `base` (entailment and ClozE on MPNet-base).
+        preset: `mini`, or `base` (entailment on MPNet-base).
         model: A folder with other weights, from `gistmeter train`.
         runtime: Device, data type, and batch size of the members.
         options: None.
