@@ -110,6 +110,21 @@ def test_its_own_texts_stand_beside_injected_errors(result: Result) -> None:
     assert {figure.name for figure in result.figures} == {"cnndm", "xsum", "own-cnndm", "own-xsum"}
 
 
+def test_replaced_and_deleted_phrases_have_shares_of_their_own(result: Result) -> None:
+    made = lines_of(result, "CNN/DM, errors injected by gistmeter")
+    parts = [
+        line
+        for operation in ("replaced", "deleted")
+        if (line := made.get(f"entity errors: noticed, {operation}"))
+    ]
+    every = made["entity errors: noticed"]
+    assert len(parts) == 2 and sum(part.n or 0 for part in parts) == every.n
+    noticed = sum((part.ours or 0) * (part.n or 0) for part in parts)
+    assert noticed == pytest.approx((every.ours or 0) * (every.n or 0))
+    own = lines_of(result, "CNN/DM, GO FIGURE's texts (ClozE, table 3)")
+    assert "entity errors: noticed, deleted" not in own, "it is not known which errors delete"
+
+
 def test_table_5_counts_corrected_errors(result: Result) -> None:
     found = lines_of(result, "CNN/DM, corrected errors (ClozE, table 5)")
     assert found["entity errors: within a factor"].ours == 1.0

@@ -1,10 +1,11 @@
 """GO FIGURE: sensitivity of metrics to errors, and ClozE's corrections. ClozE's tables 3, 4 and 5."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gistmeter.bench.suites.analyses.cloze import Corrections, corrections
 from gistmeter.bench.suites.analyses.gofigure import FAMILIES, Family, sensitivity
@@ -37,6 +38,8 @@ INJECTED = (
     "gistmeter injects the errors: the same texts at every level, with exactly as many errors as the level. "
     "The lower bound is the summary of another document.",
     *CORRELATION,
+    "noticed, replaced and noticed, deleted: the same share for the errors that replace a phrase and for "
+    "those that delete one. What remains after a deletion is often still true.",
 )
 CORRECTED = (
     "Texts with one injected error (level 1), without deletions. The paper shows three examples and reports "
@@ -131,7 +134,7 @@ def _lines(context: BenchmarkContext, case: Case, family: Family, texts: TextSet
     figures = (found.upper, *found.levels, found.lower, found.correlation, found.p, found.noticed)
     signature = context.metric(case).signature.text
     note = f"{found.n_undefined} undefined" if found.n_undefined else ""
-    return [
+    lines = [
         Line(
             case.label, name, number(value), case.paper.get(name), metric=case.metric or "",
             level="texts", n=found.n, signature=signature,
@@ -139,6 +142,27 @@ def _lines(context: BenchmarkContext, case: Case, family: Family, texts: TextSet
         )
         for name, value in zip(names, figures, strict=True)
     ]  # fmt: skip
+    parts = [
+        Line(
+            case.label, f"{names[-1]}, {part}", number(share), metric=case.metric or "", level="texts", n=n,
+            signature=signature,
+        )
+        for part, share, n in _by_operation(values[0], values[1], texts)
+    ]  # fmt: skip
+    return [*lines, *parts]
+
+
+def _by_operation(
+    upper: NDArray[np.float64], level: NDArray[np.float64], texts: TextSet
+) -> Iterator[tuple[str, float, int]]:
+    """Yield the share of lowered scores and the number of texts by what the error does, if both are known."""
+    replaced = np.array([bool(changes) for changes in texts.changes])
+    if not replaced.any():
+        return  # GO FIGURE does not say where the errors of its texts are
+    for part, own in (("replaced", replaced), ("deleted", ~replaced)):
+        sound = own & np.isfinite(upper) & np.isfinite(level)
+        if sound.any():
+            yield part, float((level < upper)[sound].mean()), int(sound.sum())
 
 
 def _corrected(context: BenchmarkContext, made: Mapping[Family, TextSet]) -> list[Line]:
