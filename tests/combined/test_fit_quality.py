@@ -167,6 +167,27 @@ def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture
     assert metric.members.keys() == {"extractive"}  # type: ignore[attr-defined]  # length says nothing here
 
 
+def test_dimensions_of_other_weights_are_kept(tmp_path: Path) -> None:
+    """Only the dimensions with terms are fitted; the others keep their weights and members."""
+    out = trained(tmp_path, RECIPE)
+    further = RECIPE.replace("consistency", "relevance").replace("length_ratio", "novelty")
+    recipe = tmp_path / "further.toml"
+    recipe.write_text(f'start = "{out / "model"}"\n{further}'.replace("sign = 1", "sign = 0"))
+    rows, scores = str(tmp_path / "rows.jsonl"), str(tmp_path / "scores.jsonl")
+    assert main(["score", "extractive", "novelty", "-i", rows, "-o", scores, "--quiet", "--overwrite"]) == 0
+    catalog.train(recipe, tmp_path, tmp_path / "both", steps=None, progress=False)
+    before, after = (
+        catalog.build("quality", model=str(folder / "model")) for folder in (out, tmp_path / "both")
+    )
+    example = Example("1", "word1 new", "word1 word2")
+    [one], [two] = before.score([example]), after.score([example])
+    assert list(two.parts) == ["consistency", "relevance"]
+    assert two.parts["consistency"] == one.parts["consistency"]
+    recipe.write_text(recipe.read_text().replace("extractive = {}", 'extractive = { preset = "base" }'))
+    with pytest.raises(UsageError, match="extractive must be as in start, whose dimensions are kept"):
+        catalog.train(recipe, tmp_path, tmp_path / "third", steps=None, progress=False)
+
+
 def test_a_member_that_knows_the_rows_is_fitted_by_its_predictions_for_unseen_ones(tmp_path: Path) -> None:
     """Its scores are the judgements; without the row's document it knows nothing."""
     rows = judged(200)

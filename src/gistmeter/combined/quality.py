@@ -108,10 +108,28 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """
     chosen = options_from(QualityOptions, options)
     name = model or preset_from(f"quality:text={chosen.text}", _presets(chosen.text), preset)
+    identity, dimensions, members = read_quality(name)
+    built = load_members({spec: {"spec": spec, **entry} for spec, entry in members.items()}, runtime)
+    return Quality(built, dimensions, chosen, identity)
+
+
+def read_quality(name: str) -> tuple[str, dict[str, Linear], dict[str, Mapping[str, str]]]:
+    """Read weights that `train_quality` saved.
+
+    Args:
+        name: `gistmeter/NAME` or a folder.
+
+    Returns:
+        The identity of the weights, for signatures; the combination for each question; and the preset and
+        model of each member, by spec.
+
+    Raises:
+        ModelNotFound: If they do not exist.
+        BadModel: If they are damaged or of another kind.
+    """
     identity, facts = read_combination(name, KIND)
     try:
         dimensions = {key: Linear.from_dict(linear) for key, linear in facts["dimensions"].items()}
-        members = {spec: {"spec": spec, **entry} for spec, entry in facts["members"].items()}
+        return identity, dimensions, {spec: dict(entry) for spec, entry in facts["members"].items()}
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadModel(f"{name}/config.json is not valid ({error}); train it again") from error
-    return Quality(load_members(members, runtime), dimensions, chosen, identity)
