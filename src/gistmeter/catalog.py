@@ -40,6 +40,7 @@ METRICS = {
     "sari": "gistmeter.metrics.baselines:Sari",
     "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
     "novelty": "gistmeter.metrics.baselines:Novelty",
+    "names": "gistmeter.metrics.baselines:Names",
     "extractive": "gistmeter.metrics.baselines:Extractive",
     "content": "gistmeter.metrics.baselines:Content",
     "surface": "gistmeter.metrics.baselines:Surface",

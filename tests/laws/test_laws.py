@@ -45,6 +45,7 @@ OF_ITSELF = {
     "chrf": 100.0,
     "length_ratio": 1.0,
     "novelty": 0.0,
+    "names": 1.0,
     "extractive": 1.0,
     "content": 1.0,
     # Nothing is to be added or deleted, and nothing is: two of the three parts have no say.

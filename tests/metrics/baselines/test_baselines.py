@@ -35,6 +35,7 @@ BUILDERS: dict[str, tuple[Any, Any]] = {
     "sari": (baselines.Sari, baselines.SariOptions),
     "length_ratio": (baselines.LengthRatio, baselines.LengthRatioOptions),
     "novelty": (baselines.Novelty, baselines.NoveltyOptions),
+    "names": (baselines.Names, baselines.NamesOptions),
     "extractive": (baselines.Extractive, baselines.ExtractiveOptions),
     "content": (baselines.Content, baselines.ContentOptions),
     "surface": (baselines.Surface, baselines.SurfaceOptions),
@@ -110,7 +111,7 @@ def check_spans(score: Score, row: Example) -> None:
     assert ends == sorted(ends)
     weights = sum(span.weight for span in score.spans)
     mean = sum(span.value * span.weight for span in score.spans) / weights
-    [part] = {"novel_1", "coverage", "mentioned"} & score.parts.keys()
+    [part] = {"novel_1", "coverage", "mentioned", "all"} & score.parts.keys()
     assert mean == pytest.approx(score.parts[part])
 
 
@@ -118,7 +119,7 @@ def check_spans(score: Score, row: Example) -> None:
 @pytest.mark.parametrize(
     ("name", "itself"),
     [("rouge", 1), ("bleu", 100), ("chrf", 100), ("length_ratio", 1), ("novelty", 0), ("extractive", 1),
-     ("content", 1)],
+     ("content", 1), ("names", 1)],
 )  # fmt: skip
 def test_a_text_beside_itself(name: str, itself: float, text: str) -> None:
     (score,) = build(name).score([Example("1", text, text, ("Another one.", text))])

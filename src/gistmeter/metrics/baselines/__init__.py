@@ -8,6 +8,7 @@ from gistmeter.metrics.baselines.chrf import Chrf, ChrfOptions
 from gistmeter.metrics.baselines.content import Content, ContentOptions
 from gistmeter.metrics.baselines.extractive import Extractive, ExtractiveOptions
 from gistmeter.metrics.baselines.length_ratio import LengthRatio, LengthRatioOptions
+from gistmeter.metrics.baselines.names import Names, NamesOptions
 from gistmeter.metrics.baselines.novelty import Novelty, NoveltyOptions
 from gistmeter.metrics.baselines.rouge import Rouge, RougeOptions
 from gistmeter.metrics.baselines.sari import Sari, SariOptions
@@ -24,6 +25,8 @@ __all__ = [
     "ExtractiveOptions",
     "LengthRatio",
     "LengthRatioOptions",
+    "Names",
+    "NamesOptions",
     "Novelty",
     "NoveltyOptions",
     "Rouge",
