@@ -40,6 +40,7 @@ def save_check(folder: Path) -> Path:
             "entailment": {**speed, "spec": "speed:against=source,match=optimal"},
             "similarity": speed,
             "facts": {"spec": f"cloze:pipeline={pipeline}", "model": str(filler)},
+            "names": {"spec": "names"},
         },
         "intercept": -0.2,
         "weights": dict.fromkeys(FEATURES, -1.5),

@@ -14,9 +14,9 @@ from gistmeter.core.example import Example
 from gistmeter.core.score import Score, Span
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
-from tests.combined.test_check import TEXT, facts, speed
+from tests.combined.test_check import TEXT, facts, names, speed
 
-TRUE = Risk(-1.0, (0.0, -4.0, 0.0, -2.0), (0.0, 0.6, 0.0, 0.4))
+TRUE = Risk(-1.0, (0.0, -4.0, 0.0, -2.0, 0.0), (0.0, 0.6, 0.0, 0.4, 0.0))
 
 
 def made(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
@@ -51,6 +51,8 @@ def flagged(risk: Risk, texts: list[np.ndarray], right: np.ndarray) -> float:
 def test_one_in_twenty_right_texts_has_an_unsupported_sentence() -> None:
     texts, wrong = made(600)
     assert flagged(fit(texts, wrong, ["one"] * 600), texts, 1 - wrong) == pytest.approx(0.05, abs=0.01)
+    rare = fit(texts, wrong, ["one"] * 600, false_alarms=0.02)
+    assert flagged(rare, texts, 1 - wrong) == pytest.approx(0.02, abs=0.01)
     often = np.clip(wrong + 0.3, 0, 1)  # people find errors in most texts
     assert flagged(fit(texts, often, ["one"] * 600), texts, 1 - often) == pytest.approx(0.05, abs=0.01)
 
@@ -71,6 +73,8 @@ task = "check"
 spec = "speed:against=source"
 [members.facts]
 spec = "cloze"
+[members.names]
+spec = "names"
 [[sets]]
 name = "mine"
 rows = "rows.jsonl"
@@ -89,13 +93,14 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
         rows.append(row | {"scores": {"Factuality": float(good)}})
         cosines = speed(0.9, 0.8 if good else 0.2 + at / 200)
         probabilities = facts(Span("candidate", 2, 7, 0.9 if good else 0.1, 1.0, "ferry (confidence .90)"))
-        for label, score in (("speed:against=source", cosines), ("cloze", probabilities)):
+        known = names() if good else names((2, 7))
+        for label, score in (("speed:against=source", cosines), ("cloze", probabilities), ("names", known)):
             line = score_row(label, score, Signature.of("x", version=1), Example(str(at), TEXT, "A ferry."))
             scores.append({**line, "id": str(at)})
     # A text that no member could read has no sentence, and takes no part.
     unread = {"id": "none", "source": "A ferry.", "candidate": "…"}
     rows.append(unread | {"scores": {"Factuality": 0.0}})
-    for label in ("speed:against=source", "cloze"):
+    for label in ("speed:against=source", "cloze", "names"):
         undefined = Score.undefined("none", "the candidate has no sentence")
         line = score_row(label, undefined, Signature.of("x", version=1), Example("none", "…", "A ferry."))
         scores.append({**line, "id": "none"})
@@ -106,5 +111,5 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main([*words, "--output", str(tmp_path / "out"), "--quiet"]) == 0
     assert "mine_r_by_document" in capsys.readouterr().out
     saved = json.loads((tmp_path / "out" / "model" / "config.json").read_text())
-    assert Risk.from_dict(saved).weights[1] < 0
+    assert Risk.from_dict(saved).weights[1] < 0 and Risk.from_dict(saved).weights[4] < 0
     assert json.loads((tmp_path / "out" / "measured.json").read_text())["mine_r_by_document"] > 0.8

@@ -82,8 +82,8 @@ def test_simplifications_have_questions_of_their_own(tmp_path: Path) -> None:
     assert list(metric.score([PAIR])[0].parts) == ["meaning", "fluency", "simplicity"]
     with pytest.raises(UsageError, match="these weights have mean, meaning, fluency, simplicity"):
         quality(folder, text="simplification", dimension="relevance")
-    with pytest.raises(UsageError, match="quality:text=summary has no preset 'base'; there are: mini"):
-        catalog.build("quality", preset="base")
+    with pytest.raises(UsageError, match="quality has no preset 'large'; there are: mini, base"):
+        catalog.build("quality", preset="large")
 
 
 def test_the_signature_names_the_weights_and_each_member(tiny_quality: Path, tmp_path: Path) -> None:

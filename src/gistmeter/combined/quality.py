@@ -23,7 +23,7 @@ from gistmeter.models.run.runtime import Runtime
 KIND = "gistmeter-quality"
 PRESETS: Mapping[str, Mapping[str, str]] = {
     "mini": {"summary": "gistmeter/quality", "simplification": "gistmeter/quality-simplification"},
-    "base": {"simplification": "gistmeter/quality-simplification-base"},
+    "base": {"summary": "gistmeter/quality-base", "simplification": "gistmeter/quality-simplification-base"},
 }
 """Weights by preset and kind of text."""
 Dimension = Literal["mean", "consistency", "coherence", "fluency", "relevance", "meaning", "simplicity"]
@@ -89,25 +89,21 @@ class Quality(Combined):
         return Score(example.id, value, parts, flags=flags_of(row))
 
 
-def _presets(text: str) -> dict[str, str]:
-    return {preset: names[text] for preset, names in PRESETS.items() if text in names}
-
-
 def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str, object]) -> Quality:
     """Build the metric.
 
     Args:
-        preset: `mini`, or for simplifications `base`.
+        preset: `mini` or `base`.
         model: A folder with other weights, from `gistmeter train`.
         runtime: Device, data type, and batch size of the members.
         options: See `QualityOptions`.
 
     Raises:
-        UsageError: If the preset has no weights for this kind of text.
+        UsageError: If there is no such preset.
         ModelError: If the weights or a member's model cannot be found or loaded.
     """
     chosen = options_from(QualityOptions, options)
-    name = model or preset_from(f"quality:text={chosen.text}", _presets(chosen.text), preset)
+    name = model or preset_from("quality", PRESETS, preset)[chosen.text]
     identity, dimensions, members = read_quality(name)
     built = load_members({spec: {"spec": spec, **entry} for spec, entry in members.items()}, runtime)
     return Quality(built, dimensions, chosen, identity)

@@ -8,12 +8,12 @@ from typing import Any
 from gistmeter.core.score import Score, Span
 
 LARGEST = 700.0  # exponent that a float holds
-FEATURES = ("entailment", "similarity", "facts", "worst_fact")
+FEATURES = ("entailment", "similarity", "facts", "worst_fact", "names")
 """Features of a sentence; higher is better.
 
 `entailment`: p(entailment) given the closest source sentences; unknown without it.
 `similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
-probabilities of its facts.
+probabilities of its facts. `names`: 0 if the source lacks a name or number of the sentence, otherwise 1.
 """
 
 
@@ -27,6 +27,7 @@ class Sentence:
         features: In the order of `FEATURES`; NaN if unknown, such as the facts of a sentence without any.
         evidence: The closest sentence of the source.
         doubt: The fact with the lowest probability, with the model's answer as note; None if there is none.
+        absent: Names and numbers that the source lacks.
     """
 
     start: int
@@ -34,6 +35,7 @@ class Sentence:
     features: tuple[float, ...]
     evidence: str
     doubt: Span | None
+    absent: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +83,22 @@ class Risk:
         return self.intercept + math.fsum(parts)
 
 
-def read_sentences(similarity: Score, facts: Score, entailment: Score | None = None) -> list[Sentence]:
+def read_sentences(
+    similarity: Score, facts: Score, names: Score, entailment: Score | None = None
+) -> list[Sentence]:
     """Join what the members say about each sentence.
 
     Args:
         similarity: By `speed` with cosine similarity, from which the sentences are taken.
         facts: By `cloze`; may have a problem.
+        names: By `names`.
         entailment: By `speed` with `task=entailment`; has the same sentences.
     """
     entailed = {} if entailment is None else {(s.start, s.end): s for s in _ours(entailment)}
     found = []
     for span in _ours(similarity):
-        own = [fact for fact in _ours(facts) if span.start <= fact.start < span.end and fact.weight > 0]
+        own = [fact for fact in _within(facts, span) if fact.weight > 0]
+        absent = tuple(name for name in _within(names, span) if not name.value)
         worst = min(own, key=lambda fact: fact.value, default=None)
         entails = entailed.get((span.start, span.end))
         features = (
@@ -100,10 +106,15 @@ def read_sentences(similarity: Score, facts: Score, entailment: Score | None = N
             span.value,
             geometric_mean([fact.value for fact in own]),
             math.nan if worst is None else worst.value,
+            float(not absent),
         )
         # If no premise entails a sentence, the best one is often beside the point; the closest one is not.
-        found.append(Sentence(span.start, span.end, features, span.note, worst))
+        found.append(Sentence(span.start, span.end, features, span.note, worst, absent))
     return found
+
+
+def _within(score: Score, sentence: Span) -> list[Span]:
+    return [span for span in _ours(score) if sentence.start <= span.start < sentence.end]
 
 
 def _ours(score: Score) -> list[Span]:

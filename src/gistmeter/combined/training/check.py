@@ -21,7 +21,7 @@ from gistmeter.training.recipe import check_keys
 Array = NDArray[np.float64]
 LEAST = 1e-6  # probability, so that its logarithm is finite
 FALSE_ALARMS = 0.05
-"""Share of the texts without errors in which a sentence counts as unsupported, on average over the sets."""
+"""Default of the share of the texts without errors in which a sentence counts as unsupported."""
 
 
 def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
@@ -29,11 +29,12 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
 
     The share of people who call a text right is the geometric mean of 1 − p over its sentences, with p from a
     logistic model. It is fitted by maximum likelihood; each set has the same total weight. The level of alarm
-    is the p that a sentence exceeds in one of twenty texts that people call right.
+    is the p that a sentence exceeds in a given share of the texts that people call right.
 
     Args:
-        recipe: Recipe such as `recipes/check.toml`: `members`; `sets`, each with `name`, `rows`, `scores`,
-            `dimension`, and the judgements that stand for `wrong` and `right`.
+        recipe: Recipe such as `recipes/check.toml`: `members`; optionally `false_alarms`, that share, on
+            average over the sets (default .05); `sets`, each with `name`, `rows`, `scores`, `dimension`, and
+            the judgements that stand for `wrong` and `right`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
@@ -45,7 +46,8 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         UsageError: If a key of the recipe is missing.
         DataError: If the data cannot be read, or has no judgement.
     """
-    check_keys(recipe, ("task", "members", "sets", "notes"), "the recipe")
+    check_keys(recipe, ("task", "members", "false_alarms", "sets", "notes"), "the recipe")
+    false_alarms = float(recipe.get("false_alarms", FALSE_ALARMS))
     labels = [
         str(recipe["members"][name]["spec"]) for name in (*REQUIRED, OPTIONAL) if name in recipe["members"]
     ]
@@ -62,7 +64,7 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
     if not rows:
         raise DataError("no row has a judgement of the dimension that its set names")
     shares = np.array(wrong)
-    risk = fit(texts, shares, [row.set for row in rows])
+    risk = fit(texts, shares, [row.set for row in rows], false_alarms)
     facts = {
         "model_type": KIND,
         "members": recipe["members"],
@@ -72,10 +74,12 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         "alarm": risk.alarm,
     }
     save_combination(output / "model", facts)
-    return _figures(rows, texts, shares)
+    return _figures(rows, texts, shares, false_alarms)
 
 
-def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
+def fit(
+    texts: Sequence[Array], wrong: Array, sets: Sequence[str], false_alarms: float = FALSE_ALARMS
+) -> Risk:
     """Fit the logistic model of sentences to texts.
 
     Args:
@@ -83,6 +87,7 @@ def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
             unknown.
         wrong: Share of people who call each text wrong, shape (texts,).
         sets: The data set of each text.
+        false_alarms: Share of the right texts with an unsupported sentence, on average over the sets.
     """
     flat = np.concatenate(texts)
     known = np.atleast_1d(~np.isnan(flat).all(axis=0))
@@ -105,19 +110,20 @@ def fit(texts: Sequence[Array], wrong: Array, sets: Sequence[str]) -> Risk:
     risk = Risk(float(theta[0]), tuple(map(float, theta[1:])), tuple(map(float, means)))
     worst = np.full(len(texts), -np.inf)
     np.maximum.at(worst, owner, centred @ theta[1:])
-    return replace(risk, alarm=risk.intercept + _alarm_level(worst, weight * (1 - wrong)))
+    return replace(risk, alarm=risk.intercept + _alarm_level(worst, weight * (1 - wrong), false_alarms))
 
 
-def _alarm_level(worst: Array, right: Array) -> float:
-    """Return the log-odds that the worst sentence exceeds in a share of `FALSE_ALARMS` of the right texts.
+def _alarm_level(worst: Array, right: Array, false_alarms: float) -> float:
+    """Return the log-odds that the worst sentence exceeds in a share of the right texts.
 
     Args:
         worst: Log-odds of the worst sentence of each text, without the intercept, shape (texts,).
         right: Weight of each text among the right ones, same shape.
+        false_alarms: That share.
     """
     order = np.argsort(-worst)
     share = np.cumsum(right[order]) / right.sum()
-    return float(worst[order][np.searchsorted(share, FALSE_ALARMS)])
+    return float(worst[order][np.searchsorted(share, false_alarms)])
 
 
 def _features(row: Judged, labels: Sequence[str]) -> Array:
@@ -129,7 +135,9 @@ def _share(judgement: float, wrong: float, right: float) -> float:
     return float(np.clip((right - judgement) / (right - wrong), 0, 1))
 
 
-def _figures(rows: Sequence[Judged], texts: Sequence[Array], wrong: Array) -> dict[str, float]:
+def _figures(
+    rows: Sequence[Judged], texts: Sequence[Array], wrong: Array, false_alarms: float
+) -> dict[str, float]:
     """Return what the predictions for left-out documents, and for left-out sets, are worth."""
     found: dict[str, float] = {}
     names = list(dict.fromkeys(row.set for row in rows))
@@ -138,7 +146,8 @@ def _figures(rows: Sequence[Judged], texts: Sequence[Array], wrong: Array) -> di
             continue
         predicted, flagged = np.full(len(rows), np.nan), np.zeros(len(rows))
         for kept, held in folds(rows, BY[left_out]):
-            risk = fit([texts[at] for at in kept], wrong[kept], [rows[at].set for at in kept])
+            sets = [rows[at].set for at in kept]
+            risk = fit([texts[at] for at in kept], wrong[kept], sets, false_alarms)
             support = [[risk.support(sentence) for sentence in texts[at].tolist()] for at in held]
             predicted[held] = [1 - geometric_mean(own) for own in support]
             flagged[held] = [min(own) < UNSUPPORTED for own in support]
