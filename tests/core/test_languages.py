@@ -31,6 +31,7 @@ ENGLISH_ONLY = (
     "bertscore",
     "likelihood",
     "content",
+    "names",
 )
 
 
