@@ -39,6 +39,10 @@ _PRONOUNS = ("zero", "one")
 """Number words that mostly do not count anything."""
 _STEM = 4
 """Letters that two forms of a name share at least, such as Portugal and Portuguese."""
+_LONGEST_STEM = 20
+"""Letters of a name that are compared at most, so that a text without spaces takes no more memory."""
+_ABBREVIATED = range(2, 6)
+"""Numbers of words that an abbreviation stands for."""
 _HEADLINE = 6
 """From this many words on, a sentence mostly in capitals is a headline, where a capital says nothing."""
 
@@ -160,16 +164,16 @@ class Known:
         capitals = ["".join(run) for run in _runs_of_capitals(source)]
         return cls(
             frozenset(keys | digits),  # 3 is known from 3 million
-            frozenset(key[:end] for key in keys if key.isalpha() for end in range(_STEM, len(key) + 1)),
+            frozenset(key[:end] for key in keys if key.isalpha() for end in _stem_ends(key)),
             frozenset(
-                _initials(source[at : at + n]) for n in range(2, 6) for at in range(len(source) - n + 1)
+                _initials(source[at : at + n]) for n in _ABBREVIATED for at in range(len(source) - n + 1)
             ),
             frozenset([*capitals, *(word.text.lower() for word in source if _is_short(word.text))]),
         )
 
     def __contains__(self, key: str) -> bool:
         """Return whether the source has a word, or another form of it, with the same first half."""
-        half = key[: max(_STEM, (len(key) + 1) // 2)]
+        half = key[: min(max(_STEM, (len(key) + 1) // 2), _LONGEST_STEM)]
         return key in self.keys or (key.isalpha() and half in self.stems)
 
     def abbreviates(self, word: Word) -> bool:
@@ -179,11 +183,11 @@ class Known:
     def spelled_out(self, candidate: Sequence[Word]) -> set[int]:
         """Return the positions of words that spell out an abbreviation of the source."""
         return {
-            at + step
-            for short in self.short
-            for at in range(len(candidate) - len(short) + 1)
-            if _initials(candidate[at : at + len(short)]) == short
-            for step in range(len(short))
+            place
+            for count in _ABBREVIATED
+            for at in range(len(candidate) - count + 1)
+            if _initials(candidate[at : at + count]) in self.short
+            for place in range(at, at + count)
         }
 
 
@@ -198,10 +202,11 @@ def words(text: str) -> list[Word]:
         own = list(_WORD.finditer(text, start, end))
         capitalized = sum(match.group()[0].isupper() for match in own)
         headline = len(own) >= _HEADLINE and 2 * capitalized > len(own)
+        last = None
         for match in own:
-            before = text[start : match.start()].rstrip()
-            name = not headline and _is_name(match.group(), opens=not before or before.endswith(_OPENING))
-            found.append(_word(match, name=name))
+            opens = last is None or text[last : match.start()].rstrip().endswith(_OPENING)
+            found.append(_word(match, name=not headline and _is_name(match.group(), opens=opens)))
+            last = match.end()
     return found
 
 
@@ -230,6 +235,10 @@ def _is_name(word: str, *, opens: bool) -> bool:
 
 def _share(found: Sequence[bool]) -> float:
     return fmean(found) if found else math.nan
+
+
+def _stem_ends(key: str) -> range:
+    return range(_STEM, min(len(key), _LONGEST_STEM) + 1)
 
 
 def _initials(words: Sequence[Word]) -> str:
