@@ -76,12 +76,12 @@ class Check(Combined):
 
 def _span(sentence: Sentence, supported: float, text: str) -> Span:
     note, doubt = sentence.evidence, sentence.doubt
-    if sentence.absent and supported < UNSUPPORTED:
-        note += DOUBT + "; ".join(
-            f"“{text[name.start : name.end]}” is not in the source" for name in sentence.absent
-        )
-    elif doubt is not None and supported < UNSUPPORTED:
-        note += f"{DOUBT}“{text[doubt.start : doubt.end]}”, filled in: {doubt.note}"
+    if supported < UNSUPPORTED:
+        if sentence.absent:
+            absent = (f"“{text[name.start : name.end]}” is {name.note}" for name in sentence.absent)
+            note += DOUBT + "; ".join(absent)
+        elif doubt is not None:
+            note += f"{DOUBT}“{text[doubt.start : doubt.end]}”, filled in: {doubt.note}"
     return Span("candidate", sentence.start, sentence.end, supported, 1.0, note)
 
 

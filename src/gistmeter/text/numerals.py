@@ -13,17 +13,18 @@ _SMALL |= {word: 10 * number for number, word in enumerate(_TENS, start=2)}
 _LARGE = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _SUFFIXES = {"k": 10**3, "m": 10**6, "bn": 10**9, "b": 10**9}
 _POWERS = _LARGE | _SUFFIXES
-_DIGITS = r"\d+(?:[.,]\d+)*"
+DIGITS = r"\d+(?:[.,]\d+)*"
+"""Regular expression of the digits of a number, with separators."""
 _BELOW_100 = (
     rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_TEENS[1:10])}))?|{'|'.join(reversed(_TEENS))})\b"
 )
 _POWER = rf"[\s-](?:{'|'.join(_LARGE)})\b"
 NUMBER = (
-    rf"{_DIGITS}(?:(?i:{_POWER}|{'|'.join(_POWERS)})\b)?"
+    rf"{DIGITS}(?:(?i:{_POWER}|{'|'.join(_POWERS)})\b)?"
     rf"|\b(?i:{_BELOW_100}(?:{_POWER}(?:(?:\sand)?[\s-]{_BELOW_100})?)*)"
 )
 """Regular expression of a number: `1,500`, `2.5m`, `3 million`, `two hundred and six`."""
-_PARTS = re.compile(rf"(?P<digits>{_DIGITS})|(?P<word>[a-z]+)", re.IGNORECASE)
+_PARTS = re.compile(rf"(?P<digits>{DIGITS})|(?P<word>[a-z]+)", re.IGNORECASE)
 
 
 def number_of(text: str) -> str:

@@ -147,22 +147,22 @@ def _lines(context: BenchmarkContext, case: Case, family: Family, texts: TextSet
             case.label, f"{names[-1]}, {part}", number(share), metric=case.metric or "", level="texts", n=n,
             signature=signature,
         )
-        for part, share, n in _by_operation(values[0], values[1], texts)
+        for part, share, n in _by_operation(values, texts)
     ]  # fmt: skip
     return [*lines, *parts]
 
 
-def _by_operation(
-    upper: NDArray[np.float64], level: NDArray[np.float64], texts: TextSet
-) -> Iterator[tuple[str, float, int]]:
+def _by_operation(values: Sequence[NDArray[np.float64]], texts: TextSet) -> Iterator[tuple[str, float, int]]:
     """Yield the share of lowered scores and the number of texts by what the error does, if both are known."""
     replaced = np.array([bool(changes) for changes in texts.changes])
     if not replaced.any():
         return  # GO FIGURE does not say where the errors of its texts are
+    upper, *levels, lower = (value.tolist() for value in values)
+    sound = np.isfinite(values).all(axis=0)
     for part, own in (("replaced", replaced), ("deleted", ~replaced)):
-        sound = own & np.isfinite(upper) & np.isfinite(level)
-        if sound.any():
-            yield part, float((level < upper)[sound].mean()), int(sound.sum())
+        if (own & sound).any():
+            noticed = sensitivity(upper, levels, lower, own.tolist()).noticed
+            yield part, noticed, int((own & sound).sum())
 
 
 def _corrected(context: BenchmarkContext, made: Mapping[Family, TextSet]) -> list[Line]:

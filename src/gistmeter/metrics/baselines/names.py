@@ -16,11 +16,11 @@ from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import score_by_source
 from gistmeter.text.language import language_flags
-from gistmeter.text.numerals import NUMBER, number_of
+from gistmeter.text.numerals import DIGITS, NUMBER, number_of
 from gistmeter.text.sentences import SPLITTER, split_sentences
 
 ABSENT = "not in the source"
-_DIGITS, _NUMBER = re.compile(r"\d+(?:[.,]\d+)*"), re.compile(NUMBER)
+_DIGITS, _NUMBER = re.compile(DIGITS), re.compile(NUMBER)
 _WORD = re.compile(rf"{NUMBER}|(?:[^\W\d_][\u0300-\u036f]*)+")  # letters with their combining marks
 _OPENING = tuple(":“‘\"'([{•")
 """A capital after one of these may begin a sentence."""
@@ -125,14 +125,14 @@ class Names:
             }
             parts = {
                 "all": fmean(found.values()) if found else 1.0,
-                "names": _share([known for at, known in found.items() if ours[at].kind == "name"]),
-                "numbers": _share([known for at, known in found.items() if ours[at].kind == "number"]),
+                "names": _share([there for at, there in found.items() if ours[at].kind == "name"]),
+                "numbers": _share([there for at, there in found.items() if ours[at].kind == "number"]),
                 "every": float(all(found.values())),
                 "count": float(len(found)),
             }
             spans = [
-                Span("candidate", ours[at].start, ours[at].end, float(known), note="" if known else ABSENT)
-                for at, known in found.items()
+                Span("candidate", ours[at].start, ours[at].end, float(there), note="" if there else ABSENT)
+                for at, there in found.items()
             ]
             flags = language_flags(example.compared("source"))
             return Score(example.id, parts["all"], parts, tuple(spans), flags)
@@ -213,8 +213,9 @@ def words(text: str) -> list[Word]:
 def _word(match: re.Match[str], *, name: bool) -> Word:
     word = match.group()
     lowered = unicodedata.normalize("NFC", word.lower())
-    key = number_of(word) if _NUMBER.fullmatch(word) else lowered
-    if key != lowered or word[0].isdigit():
+    number = _NUMBER.fullmatch(word) is not None
+    key = number_of(word) if number else lowered
+    if number or word[0].isdigit():
         kind: Literal["name", "number", ""] = "" if lowered in _PRONOUNS else "number"
     else:
         kind = "name" if name else ""
