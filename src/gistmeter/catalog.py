@@ -43,6 +43,7 @@ METRICS = {
     "names": "gistmeter.metrics.baselines:Names",
     "extractive": "gistmeter.metrics.baselines:Extractive",
     "content": "gistmeter.metrics.baselines:Content",
+    "centroid": "gistmeter.metrics.baselines.centroid:build",
     "surface": "gistmeter.metrics.baselines:Surface",
     "quality": "gistmeter.combined.quality:build",
     "check": "gistmeter.combined.check:build",

@@ -32,6 +32,7 @@ ENGLISH_ONLY = (
     "likelihood",
     "content",
     "names",
+    "centroid",
 )
 
 

@@ -48,6 +48,8 @@ OF_ITSELF = {
     "names": 1.0,
     "extractive": 1.0,
     "content": 1.0,
+    # The first sentences of the source weigh more than those of the copy.
+    "centroid": None,
     # Nothing is to be added or deleted, and nothing is: two of the three parts have no say.
     "sari": None,
     # What a random model fills in decides.

@@ -1,7 +1,8 @@
 """Content: how much of what the source is about the candidate mentions (Louis and Nenkova, 2013)."""
 
 import math
-from collections import Counter
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,7 +15,7 @@ from gistmeter.core.metric import score_sound
 from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
-from gistmeter.metrics.baselines.common import score_by_source
+from gistmeter.metrics.baselines.common import early_weights, score_by_source
 from gistmeter.metrics.baselines.words import TOKENIZER, words
 from gistmeter.text.language import language_flags
 from gistmeter.text.sentences import SPLITTER, split_sentences
@@ -34,7 +35,7 @@ class ContentOptions:
         value: Component reported as the value.
     """
 
-    value: Literal["similarity", "mentioned", "frequent", "lead"] = "similarity"
+    value: Literal["similarity", "early", "mentioned", "frequent", "lead"] = "similarity"
 
 
 class Word(NamedTuple):
@@ -57,9 +58,11 @@ class Content:
 
     `similarity` = 1 − Jensen–Shannon divergence (in bits, not smoothed) of the distributions of stems in
     candidate and source (Louis and Nenkova, 2013, "Automatically Assessing Machine Summary Content Without a
-    Gold Standard", section 4.1.1). `mentioned` = share of the source's content words whose stem the candidate
-    has; `frequent` = share of the source's 15 most frequent stems that it has; `lead` = share of the stems of
-    the source's first three sentences that it has. All are from 0 to 1.
+    Gold Standard", section 4.1.1). In `early`, which is not in the paper, the stems of the source's n-th
+    sentence have the weight 1/√n, because a report tells what matters first. `mentioned` = share of the
+    source's content words whose stem the candidate has; `frequent` = share of the source's 15 most frequent
+    stems that it has; `lead` = share of the stems of the source's first three sentences that it has. All are
+    from 0 to 1.
 
     The spans are on the source: 1 for runs of content words that the candidate mentions, otherwise 0; their
     mean, weighted by words, is `mentioned`.
@@ -83,7 +86,7 @@ class Content:
     def signature(self) -> Signature:
         """Option, tokenizer, stop words and sentence splitter: everything that determines the score."""
         return Signature.of(
-            "content", version=1, **options_text(self.options), tokenizer=TOKENIZER, splitter=SPLITTER
+            "content", version=2, **options_text(self.options), tokenizer=TOKENIZER, splitter=SPLITTER
         )
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
@@ -97,8 +100,12 @@ class Content:
         theirs = content_words(source)
         counts = Counter(word.stem for word in theirs)
         frequent = [name for name, _ in counts.most_common(FREQUENT)]
-        sentences = split_sentences(source)[:LEAD]
-        end = sentences[-1][1] if sentences else 0
+        ends = [end for _, end in split_sentences(source)]
+        weights = early_weights(len(ends))
+        early: defaultdict[str, float] = defaultdict(float)
+        for word in theirs:
+            early[word.stem] += weights[bisect_left(ends, word.end)]
+        end = ends[:LEAD][-1] if ends else 0
         lead = {word.stem for word in theirs if word.end <= end} or set(frequent)
 
         def score_one(example: Example) -> Score:
@@ -107,6 +114,7 @@ class Content:
                 return _undefined(example, "source" if ours else "candidate")
             parts = {
                 "similarity": 1 - divergence(ours, counts),
+                "early": 1 - divergence(ours, early),
                 "mentioned": sum(count for name, count in counts.items() if name in ours) / len(theirs),
                 "frequent": sum(name in ours for name in frequent) / len(frequent),
                 "lead": len(lead & ours.keys()) / len(lead),
@@ -130,12 +138,12 @@ def content_words(text: str) -> list[Word]:
     return [Word(stem(word.key), word.start, word.end) for word in kept]
 
 
-def divergence(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+def divergence(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     """Return the Jensen–Shannon divergence of two distributions, in bits, from 0 (equal) to 1 (disjoint).
 
     Args:
-        one: Counts of the first distribution, at least one.
-        other: Counts of the second.
+        one: Counts or weights of the first distribution, at least one.
+        other: Those of the second.
 
     >>> divergence({"a": 1}, {"a": 7}), divergence({"a": 1}, {"b": 1})
     (0.0, 1.0)
