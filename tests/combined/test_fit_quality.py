@@ -11,6 +11,7 @@ import pytest
 
 from gistmeter import catalog
 from gistmeter.app.cli import main
+from gistmeter.combined.quality import read_quality
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.combined.training.quality import Array, Problem, fixed
 from gistmeter.core.errors import DataError, UsageError
@@ -186,6 +187,46 @@ def test_dimensions_of_other_weights_are_kept(tmp_path: Path) -> None:
     recipe.write_text(recipe.read_text().replace("extractive = {}", 'extractive = { preset = "base" }'))
     with pytest.raises(UsageError, match="extractive must be as in start, whose dimensions are kept"):
         catalog.train(recipe, tmp_path, tmp_path / "third", steps=None, progress=False)
+
+
+def test_a_member_of_a_question_that_is_fitted_anew_may_be_another_than_before(tmp_path: Path) -> None:
+    out = trained(tmp_path, RECIPE)
+    recipe = tmp_path / "further.toml"
+    another = RECIPE.replace("extractive = {}", 'extractive = { preset = "base" }')
+    recipe.write_text(f'start = "{out / "model"}"\n{another}')
+    catalog.train(recipe, tmp_path, tmp_path / "anew", steps=None, progress=False)
+    _, _, members = read_quality(str(tmp_path / "anew" / "model"))
+    assert members["extractive"] == {"preset": "base"}
+
+
+def test_a_set_needs_only_the_scores_of_its_own_questions(tmp_path: Path) -> None:
+    both = (
+        RECIPE
+        + """
+[[terms]]
+spec = "novelty"
+part = "value"
+sign = 0
+dimensions = ["relevance"]
+[[sets]]
+name = "theirs"
+rows = "rows.jsonl"
+scores = "theirs.jsonl"
+dimensions = { relevance = "facts" }
+"""
+    )
+    recipe = prepared(tmp_path, both.replace("members = {", "members = { novelty = {},"))
+    rows, scores = str(tmp_path / "rows.jsonl"), str(tmp_path / "theirs.jsonl")
+    assert main(["score", "novelty", "-i", rows, "-o", scores, "--quiet"]) == 0
+    catalog.train(recipe, tmp_path, tmp_path / "out", steps=None, progress=False)
+    _, dimensions, _ = read_quality(str(tmp_path / "out" / "model"))
+    assert [[term.spec for term in linear.terms] for linear in dimensions.values()] == [
+        ["extractive"],
+        ["novelty"],
+    ]
+    recipe.write_text(recipe.read_text().replace('["relevance"]', '["relevance", "consistency"]'))
+    with pytest.raises(DataError, match="no scores by novelty"):
+        catalog.train(recipe, tmp_path, tmp_path / "out", steps=None, progress=False)
 
 
 def test_a_member_that_knows_the_rows_is_fitted_by_its_predictions_for_unseen_ones(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         ModelError: If `start` cannot be found or read.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
-    judged = [(chosen, read_judged(data, chosen, list(recipe["members"]))) for chosen in recipe["sets"]]
+    judged = [(chosen, read_judged(data, chosen, _needed(recipe, chosen))) for chosen in recipe["sets"]]
     dimensions: dict[str, Any] = {}
     figures: dict[str, float] = {}
     for name in dict.fromkeys(name for chosen, _ in judged for name in chosen.get("dimensions", ())):
@@ -69,13 +69,34 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
             dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
     members = dict(recipe["members"])
     if "start" in recipe:
-        _, kept, others = read_quality(str(recipe["start"]))
-        dimensions = {name: linear.to_dict() for name, linear in kept.items()} | dimensions
-        members = _joined(others, members)
-    used = {term["spec"] for linear in dimensions.values() for term in linear["terms"]}
+        _, before, others = read_quality(str(recipe["start"]))
+        kept = {name: linear.to_dict() for name, linear in before.items() if name not in dimensions}
+        members = _joined({spec: others[spec] for spec in _specs(kept)}, members)
+        dimensions = {name: (kept | dimensions)[name] for name in [*before, *dimensions]}
+    used = _specs(dimensions)
     members = {spec: entry for spec, entry in members.items() if spec in used}
     save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
     return figures
+
+
+def _needed(recipe: Mapping[str, Any], chosen: Mapping[str, Any]) -> list[str]:
+    """Return the members that a set must have scores by: those of its dimensions.
+
+    A dimension without judgements is scaled on the rows of all sets, so all of them need its members.
+    """
+    named = {name for table in recipe["sets"] for name in table.get("dimensions", ())}
+    own = set(chosen.get("dimensions", ()))
+    used = {
+        str(term["spec"])
+        for term in recipe["terms"]
+        if any(name in own or name not in named for name in term["dimensions"])
+    }
+    return [spec for spec in recipe["members"] if spec in used]
+
+
+def _specs(dimensions: Mapping[str, Any]) -> set[str]:
+    """Return the members that dimensions combine."""
+    return {str(term["spec"]) for linear in dimensions.values() for term in linear["terms"]}
 
 
 def _joined(before: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
