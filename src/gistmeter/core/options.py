@@ -3,12 +3,23 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Protocol, TypeVar, get_args, get_origin, get_type_hints
 
 from gistmeter.core.errors import UsageError
+from gistmeter.core.language import check_spoken, languages_of
 from gistmeter.core.nearest import did_you_mean
 
+
+class Spoken(Protocol):
+    """Options with a language, `en` by default."""
+
+    @property
+    def language(self) -> str:
+        """Language of the model, or several as `de+en`; `xx` for any."""
+
+
 T = TypeVar("T")
+S = TypeVar("S", bound=Spoken)
 DEFAULT_PRESET = "mini"
 WORDS = ("preset", "model", "device", "dtype", "backend", "batch_tokens", "cache_mb", "runtime", "options")
 """Keywords of `gistmeter.load` and the command line that are not options of a metric."""
@@ -55,6 +66,29 @@ def options_from(cls: type[T], given: Mapping[str, object]) -> T:
             hint = did_you_mean(name, [*hints, *WORDS])
             raise UsageError(f"no option {name!r}{hint}; there are: {', '.join(hints) or 'none'}")
     return cls(**{name: _convert(name, value, hints[name]) for name, value in given.items()})
+
+
+def spoken_options(
+    cls: type[S], given: Mapping[str, object], languages: Mapping[str, str], preset: str, model: str | None
+) -> S:
+    """Build an options dataclass whose language, if not given, is that of the preset's model.
+
+    Args:
+        cls: As in `options_from`.
+        given: As in `options_from`.
+        languages: Languages of the presets' models; `en` if a preset is not listed.
+        preset: The preset.
+        model: The model that replaces the preset's, whose language only the caller knows.
+
+    Raises:
+        UsageError: As in `options_from`, or if the preset's model is for another language.
+    """
+    if model is not None:
+        return options_from(cls, given)
+    spoken = languages.get(preset, "en")
+    chosen = options_from(cls, {"language": spoken, **given})
+    check_spoken(chosen.language, languages_of(spoken), preset)
+    return chosen
 
 
 def preset_from(metric: str, presets: Mapping[str, T], name: str) -> T:

@@ -1,7 +1,7 @@
 """Fit the weights of `quality` to human judgements."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +55,13 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         ModelError: If `start` cannot be found or read.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
-    judged = [(chosen, read_judged(data, chosen, _needed(recipe, chosen))) for chosen in recipe["sets"]]
+    asked = dict.fromkeys(name for chosen in recipe["sets"] for name in chosen.get("dimensions", ()))
+    judged = [
+        (chosen, read_judged(data, chosen, _needed(recipe, chosen, asked))) for chosen in recipe["sets"]
+    ]
     dimensions: dict[str, Any] = {}
     figures: dict[str, float] = {}
-    for name in dict.fromkeys(name for chosen, _ in judged for name in chosen.get("dimensions", ())):
+    for name in asked:
         problem = Problem.of(name, recipe, judged)
         dimensions[name] = problem.fit().to_dict()
         figures |= {f"{name}_{what}": value for what, value in problem.figures().items()}
@@ -69,27 +72,28 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
             dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
     members = dict(recipe["members"])
     if "start" in recipe:
-        _, before, others = read_quality(str(recipe["start"]))
-        kept = {name: linear.to_dict() for name, linear in before.items() if name not in dimensions}
+        _, linears, others = read_quality(str(recipe["start"]))
+        before = {name: linear.to_dict() for name, linear in linears.items()}
+        kept = {name: linear for name, linear in before.items() if name not in dimensions}
         members = _joined({spec: others[spec] for spec in _specs(kept)}, members)
-        dimensions = {name: (kept | dimensions)[name] for name in [*before, *dimensions]}
+        dimensions = before | dimensions
     used = _specs(dimensions)
     members = {spec: entry for spec, entry in members.items() if spec in used}
     save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
     return figures
 
 
-def _needed(recipe: Mapping[str, Any], chosen: Mapping[str, Any]) -> list[str]:
+def _needed(recipe: Mapping[str, Any], chosen: Mapping[str, Any], asked: Collection[str]) -> list[str]:
     """Return the members that a set must have scores by: those of its dimensions.
 
-    A dimension without judgements is scaled on the rows of all sets, so all of them need its members.
+    A dimension without judgements (not `asked`) is scaled on the rows of all sets, so all of them need its
+    members.
     """
-    named = {name for table in recipe["sets"] for name in table.get("dimensions", ())}
-    own = set(chosen.get("dimensions", ()))
+    own = chosen.get("dimensions", ())
     used = {
         str(term["spec"])
         for term in recipe["terms"]
-        if any(name in own or name not in named for name in term["dimensions"])
+        if any(name in own or name not in asked for name in term["dimensions"])
     }
     return [spec for spec in recipe["members"] if spec in used]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gistmeter.core.example import Example, Need
-from gistmeter.core.language import Languages, check_spoken, languages_of
+from gistmeter.core.language import Languages, languages_of
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import Preset, encoder_from, options_from, options_text
+from gistmeter.core.options import Preset, encoder_from, options_text, spoken_options
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.matching import Matching, f1, greedy, weighted_mean
@@ -149,10 +149,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         runtime: Device, data type, and batch size.
         options: See `BertScoreOptions`.
     """
-    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
-    chosen = options_from(BertScoreOptions, {"language": spoken, **options})
-    if model is None:
-        check_spoken(chosen.language, languages_of(spoken), preset)
+    chosen = spoken_options(BertScoreOptions, options, LANGUAGES, preset, model)
     name, layer = encoder_from("bertscore", PRESETS, preset, model)
     return BertScore(Encoder.load(name, runtime, layers=chosen.layer or layer), chosen)
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from gistmeter.core.example import Example, Need, Side
-from gistmeter.core.language import Languages, check_spoken, languages_of, row_language
+from gistmeter.core.example import Example, Need
+from gistmeter.core.language import Languages, languages_of, row_language
 from gistmeter.core.metric import score_sound
-from gistmeter.core.options import options_from, options_text, preset_from
+from gistmeter.core.options import options_text, preset_from, spoken_options
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import early_weights, reading
@@ -88,39 +88,36 @@ class Centroid:
     def signature(self) -> Signature:
         """Model, options and sentence splitter: everything that determines the score."""
         options = options_text(self.options)
-        language = options.pop("language")
-        changed = {} if language == CHECKED else {"language": language}
-        model, splitter = self.encoder.text_identity, splitter_name(language)
-        return Signature.of("centroid", version=1, model=model, **options, **changed, splitter=splitter)
+        if options["language"] == CHECKED:
+            del options["language"]
+        model, splitter = self.encoder.text_identity, splitter_name(self.options.language)
+        return Signature.of("centroid", version=1, model=model, **options, splitter=splitter)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the closeness of its mean sentence vector to the source's."""
         return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        cuts: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for example in examples:
-            for key in self._keys(example).values():
-                cuts[key] = cuts.get(key) or split_sentences(key[1], key[0])
+        keys = dict.fromkeys(key for example in examples for key in self._keys(example))
+        cuts = {(language, text): split_sentences(text, language) for language, text in keys}
         texts = [text[start:end] for (_, text), places in cuts.items() for start, end in places]
         embedded = self.encoder.embed(texts)
         known, first = {}, 0
         for key, places in cuts.items():
             own = slice(first, first + len(places))
-            kept, total = (
-                sum(counts) for counts in zip(*((t.kept, t.total) for t in embedded.tokens[own]), strict=True)
-            )
+            tokens = embedded.tokens[own]
+            kept, total = sum(each.kept for each in tokens), sum(each.total for each in tokens)
             known[key] = Sentences(places, embedded.vectors[own], kept, total)
             first = own.stop
         return [self._score_one(example, known) for example in examples]
 
-    def _keys(self, example: Example) -> dict[Side, tuple[str, str]]:
-        """Return the language and the text of both sides."""
+    def _keys(self, example: Example) -> list[tuple[str, str]]:
+        """Return the language and the text of the candidate, then of the source."""
         language = row_language(example.language, self.options.language)
-        return {side: (language, text) for side, _, text in example.compared("source")}
+        return [(language, text) for *_, text in example.compared("source")]
 
     def _score_one(self, example: Example, known: Mapping[tuple[str, str], Sentences]) -> Score:
-        ours, theirs = (known[key] for key in self._keys(example).values())
+        ours, theirs = (known[key] for key in self._keys(example))
         counts = [(ours.kept, ours.total), (theirs.kept, theirs.total)]
         flags, problem = reading(example.compared("source"), counts, self.options.language)
         if problem:
@@ -161,8 +158,5 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         runtime: Device, data type, and batch size.
         options: See `CentroidOptions`.
     """
-    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
-    chosen = options_from(CentroidOptions, {"language": spoken, **options})
-    if model is None:
-        check_spoken(chosen.language, languages_of(spoken), preset)
+    chosen = spoken_options(CentroidOptions, options, LANGUAGES, preset, model)
     return Centroid(Encoder.load(model or preset_from("centroid", PRESETS, preset), runtime), chosen)

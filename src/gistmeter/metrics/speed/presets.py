@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from gistmeter.core.errors import BadModel, UsageError
-from gistmeter.core.language import check_spoken, languages_of
-from gistmeter.core.options import options_from, preset_from
+from gistmeter.core.options import preset_from, spoken_options
 from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions
@@ -15,7 +14,6 @@ from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.find import find_model, is_cross_encoder
 from gistmeter.models.run.runtime import Runtime
-from gistmeter.text.language import CHECKED
 
 # Models without a pinned revision load the newest one, which the signature records.
 # One model per sentence-pair task: similarity, inference, passage ranking, paraphrase (section 4.4, table 6).
@@ -62,14 +60,9 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
     """
-    spoken = LANGUAGES.get(preset, CHECKED) if model is None else CHECKED
-    usual = {"language": spoken}
     case = (preset, options.get("against", "references"))
-    if model is None and case in VALUES:
-        usual["value"] = VALUES[case]
-    chosen = options_from(SpeedOptions, {**usual, **options})
-    if model is None:
-        check_spoken(chosen.language, languages_of(spoken), preset)
+    usual = {"value": VALUES[case]} if model is None and case in VALUES else {}
+    chosen = spoken_options(SpeedOptions, {**usual, **options}, LANGUAGES, preset, model)
     if chosen.baseline == BY_LANGUAGE and (model or preset != "multilingual"):
         raise UsageError("baseline=language is for the preset multilingual; give a number instead")
     if chosen.task != "similarity":
