@@ -11,7 +11,9 @@ import pytest
 
 from gistmeter import catalog
 from gistmeter.app.cli import main
-from gistmeter.combined.quality import read_quality
+from gistmeter.combined.linear import Linear, Term
+from gistmeter.combined.members import save_combination
+from gistmeter.combined.quality import KIND, read_quality
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.combined.training.quality import Array, Problem, fixed
 from gistmeter.core.errors import DataError, UsageError
@@ -197,6 +199,19 @@ def test_a_member_of_a_question_that_is_fitted_anew_may_be_another_than_before(t
     catalog.train(recipe, tmp_path, tmp_path / "anew", steps=None, progress=False)
     _, _, members = read_quality(str(tmp_path / "anew" / "model"))
     assert members["extractive"] == {"preset": "base"}
+
+
+def test_kept_members_keep_their_order(tmp_path: Path) -> None:
+    """So that the same recipe writes the same bytes."""
+    specs = ("surface", "novelty", "content", "chrf", "bleu")
+    kept = Linear(0.0, tuple(Term(spec, "value", 0.0, 1.0, 1.0) for spec in specs), 1.0, 5.0)
+    members: dict[str, dict[str, str]] = {spec: {} for spec in specs}
+    start = {"model_type": KIND, "members": members, "dimensions": {"fluency": kept.to_dict()}}
+    save_combination(tmp_path / "start", start)
+    recipe = prepared(tmp_path, f'start = "{tmp_path / "start"}"\n{RECIPE}')
+    catalog.train(recipe, tmp_path, tmp_path / "out", steps=None, progress=False)
+    _, _, found = read_quality(str(tmp_path / "out" / "model"))
+    assert list(found) == [*specs, "extractive"]
 
 
 def test_a_set_needs_only_the_scores_of_its_own_questions(tmp_path: Path) -> None:

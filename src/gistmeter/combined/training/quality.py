@@ -74,8 +74,8 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     if "start" in recipe:
         _, linears, others = read_quality(str(recipe["start"]))
         before = {name: linear.to_dict() for name, linear in linears.items()}
-        kept = {name: linear for name, linear in before.items() if name not in dimensions}
-        members = _joined({spec: others[spec] for spec in _specs(kept)}, members)
+        used = _specs({name: linear for name, linear in before.items() if name not in dimensions})
+        members = _joined({spec: entry for spec, entry in others.items() if spec in used}, members)
         dimensions = before | dimensions
     used = _specs(dimensions)
     members = {spec: entry for spec, entry in members.items() if spec in used}
