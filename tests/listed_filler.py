@@ -18,7 +18,7 @@ class Listed:
     """A filler whose sub-words are up to four letters, or one other character.
 
     Args:
-        said: Side, word -> what the model says in its place.
+        said: Side, or `alone` for queries without context, word -> what the model says in its place.
         probabilities: Side, word -> of each of its sub-words; 1 where nothing is listed.
         ranks: Side, word -> of each of its sub-words; 1 where nothing is listed.
         dropped: Characters that the tokenizer does not see.
@@ -55,6 +55,7 @@ class Listed:
 
     def _fill(self, query: Query, gold: tuple[int, ...]) -> Fill:
         side, word = "source" if query.context_first else "candidate", self.decode(gold)
+        side = side if query.context or "alone" not in self.said else "alone"
         said = self.said.get(side, {}).get(word, word)
         predicted = tuple(self._id(piece) for piece in re.findall(".", said))
         return Fill(

@@ -120,6 +120,18 @@ def test_a_query_holds_both_texts_and_the_candidate_always_stands_first() -> Non
     }
 
 
+def test_a_prior_asks_for_the_words_of_the_source_again_without_the_candidate() -> None:
+    filler = Listed()
+    metric = MaskEval(filler, options=MaskEvalOptions(prior="subtract"))
+    assert ("prior", "subtract") in metric.signature.settings
+    assert "prior" not in dict(MaskEval(filler).signature.settings), "older signatures stay valid"
+    score = score_one(metric)
+    with_context = [query for query in filler.asked if query.context]
+    alone = [query for query in filler.asked if not query.context]
+    assert [(q.text, q.blanks) for q in alone] == [(q.text, q.blanks) for q in sides(with_context)[1]]
+    assert score.parts == {"candidate": 1.0, "source": 0.0}, "each word is as easy without the candidate"
+
+
 def test_a_blank_sees_24_sub_words_on_either_side() -> None:
     filler = Listed()
     score_one(MaskEval(filler), source=words(200))

@@ -51,18 +51,25 @@ class SideScore:
 
 
 def score_side(
-    asked: Asked, fills: Sequence[Sequence[Fill]], scoring: Scoring, decode: Callable[[Sequence[int]], str]
+    asked: Asked,
+    fills: Sequence[Sequence[Fill]],
+    priors: Sequence[Sequence[Fill]],
+    scoring: Scoring,
+    decode: Callable[[Sequence[int]], str],
 ) -> SideScore:
     """Return the weighted mean of the word scores of one side, with its spans and flags.
 
     Args:
         asked: Text with weights and masked sequences.
         fills: Predictions: for each sequence, one per blank.
+        priors: Predictions without the other text, whose word scores are subtracted; empty to subtract
+            nothing.
         scoring: Score of a single word.
         decode: Function that converts token IDs to text.
     """
     words = [word for run in asked.masked.words for word in run]
     answers = dict(zip(words, (fill for run in fills for fill in run), strict=True))
+    alone = dict(zip(words, (fill for run in priors for fill in run), strict=bool(priors)))
     total = math.fsum(asked.weights[word] for word in answers)
     spans = []
     for word in sorted([*answers, *asked.masked.too_long]):
@@ -72,7 +79,8 @@ def score_side(
             spans.append(Span(*place, math.nan, 0.0, TOO_LONG if fill is None else said(fill, decode)))
         else:
             weight = float(asked.weights[word]) / total
-            spans.append(Span(*place, word_score(fill, scoring), weight, said(fill, decode)))
+            prior = word_score(alone[word], scoring) if alone else 0.0
+            spans.append(Span(*place, word_score(fill, scoring) - prior, weight, said(fill, decode)))
     scored = [span.value * span.weight for span in spans if span.weight]
     value = math.fsum(scored) if scored else math.nan
     return SideScore(value, tuple(spans), _flags(asked))

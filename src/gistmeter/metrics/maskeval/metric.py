@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from gistmeter.core.example import Example, Need, Side
 from gistmeter.core.language import UNSPACED, Languages, languages_of, row_language
@@ -60,6 +61,7 @@ class MaskEval:
             model=self.filler.identity,
             weights=self.weighting.identity,
             score=chosen.score,
+            **({"prior": chosen.prior} if chosen.prior != "none" else {}),
             keep=chosen.keep,
             masks_per_pass=chosen.masks_per_pass,
             **({"spacing": chosen.spacing} if chosen.masks_per_pass > 1 else {}),
@@ -82,9 +84,11 @@ class MaskEval:
         sound = [pair for pair in pairs if _missing(pair) is None]
         asked = [self._ask(*both) for both in zip(sound, self.weighting.weigh(sound), strict=True)]
         queries = [query for both in asked for side in both for query in side.masked.queries]
-        fills, sides = iter(self.filler.fill(queries)), iter(asked)
+        fills, priors, sides = iter(self.filler.fill(queries)), iter(self._priors(asked)), iter(asked)
         return [
-            self._score_one(example, next(sides), fills) if missing is None else _undefined(example, missing)
+            self._score_one(example, next(sides), fills, priors)
+            if missing is None
+            else _undefined(example, missing)
             for example, missing in zip(examples, map(_missing, pairs), strict=True)
         ]
 
@@ -120,11 +124,31 @@ class MaskEval:
         )
         return candidate, source
 
-    def _score_one(self, example: Example, asked: tuple[Asked, Asked], fills: Iterator[list[Fill]]) -> Score:
+    def _priors(self, asked: Sequence[tuple[Asked, Asked]]) -> list[list[Fill]]:
+        """Return the predictions for the words of the sources without the candidates; none if not needed.
+
+        Candidates with the same source share these queries, and the filler runs equal queries once.
+        """
+        if self.options.prior == "none":
+            return []
+        queries = [query for _, source in asked for query in source.masked.queries]
+        return self.filler.fill([replace(query, context=()) for query in queries])
+
+    def _score_one(
+        self,
+        example: Example,
+        asked: tuple[Asked, Asked],
+        fills: Iterator[list[Fill]],
+        priors: Iterator[list[Fill]],
+    ) -> Score:
         """Combine both sides (equation 5): each counts one half, or the share learned for a dimension."""
         candidate, source = (
             score_side(
-                side, [next(fills) for _ in side.masked.queries], self.options.score, self.filler.decode
+                side,
+                list(islice(fills, len(side.masked.queries))),
+                list(islice(priors, len(side.masked.queries))) if side.side == "source" else [],
+                self.options.score,
+                self.filler.decode,
             )
             for side in asked
         )

@@ -6,6 +6,7 @@ from typing import Literal
 from gistmeter.core.errors import UsageError
 
 Scoring = Literal["exact", "probability", "log_probability", "reciprocal_rank"]
+Prior = Literal["none", "subtract"]
 Dimension = Literal["none", "consistency", "coherence", "fluency", "relevance"]
 
 
@@ -17,6 +18,8 @@ class MaskEvalOptions:
         score: Score of a word: `exact` match of the prediction, ignoring case (equations 3 and 4), or, from
             the paper's future work, the `probability` of the word, its `log_probability`, or its
             `reciprocal_rank`.
+        prior: `subtract` lowers the score of each word of the source by its score without the candidate, so
+            that it measures what the candidate contributes; not in the paper.
         dimension: Quality dimension of the learned word weights; `none` uses uniform weights.
         keep: Share of a side's total weight, in (0, 1]. Only the words of highest weight up to this share are
             predicted (section 6.2).
@@ -31,6 +34,7 @@ class MaskEvalOptions:
     """
 
     score: Scoring = "exact"
+    prior: Prior = "none"
     dimension: Dimension = "none"
     keep: float = 1.0
     masks_per_pass: int = 1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PRESETS = {
     # Selected on the development rows of SummEval; masks_per_pass=1 is the exact setting of the paper.
     "mini": Preset("gistmeter/fill", {"masks_per_pass": 16, "spacing": 6}),
-    "base": Preset("gistmeter/fill-base", {"masks_per_pass": 96, "spacing": 4}),
+    "base": Preset("gistmeter/fill-base", {"prior": "subtract", "masks_per_pass": 96, "spacing": 4}),
     "paper": Preset("t5-base@a9723ea7f1b39c1eae772870f3b547bf6ef7e6c1"),
     "multilingual": Preset("google/mt5-base@2eb15465c5dd7f72a8f7984306ad05ebc3dd1e1f", {"language": "xx"}),
 }
@@ -39,8 +39,8 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
 
     Args:
         preset: `mini` (the filler that ships, up to 16 words per sequence), `base` (a filler on
-            MPNet-base), or `paper` and `multilingual` (pretrained T5-base and mT5-base from the Hub; the
-            paper fine-tunes them).
+            MPNet-base; its scores without the candidate are subtracted), or `paper` and `multilingual`
+            (pretrained T5-base and mT5-base from the Hub; the paper fine-tunes them).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
         runtime: Device, data type, and batch size.
         options: See `MaskEvalOptions`.
