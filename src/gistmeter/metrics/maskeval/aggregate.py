@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from gistmeter.core.example import Side
 from gistmeter.core.score import Flag, Span
@@ -68,8 +69,8 @@ def score_side(
         decode: Function that converts token IDs to text.
     """
     words = [word for run in asked.masked.words for word in run]
-    answers = dict(zip(words, (fill for run in fills for fill in run), strict=True))
-    alone = dict(zip(words, (fill for run in priors for fill in run), strict=bool(priors)))
+    answers = dict(zip(words, chain.from_iterable(fills), strict=True))
+    alone = dict(zip(words, chain.from_iterable(priors), strict=True)) if priors else {}
     total = math.fsum(asked.weights[word] for word in answers)
     spans = []
     for word in sorted([*answers, *asked.masked.too_long]):

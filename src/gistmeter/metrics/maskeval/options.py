@@ -6,7 +6,6 @@ from typing import Literal
 from gistmeter.core.errors import UsageError
 
 Scoring = Literal["exact", "probability", "log_probability", "reciprocal_rank"]
-Prior = Literal["none", "subtract"]
 Dimension = Literal["none", "consistency", "coherence", "fluency", "relevance"]
 
 
@@ -34,7 +33,7 @@ class MaskEvalOptions:
     """
 
     score: Scoring = "exact"
-    prior: Prior = "none"
+    prior: Literal["none", "subtract"] = "none"
     dimension: Dimension = "none"
     keep: float = 1.0
     masks_per_pass: int = 1

@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gistmeter.core.errors import BadModel
-from gistmeter.core.language import check_spoken, languages_of
-from gistmeter.core.options import Preset, options_from, preset_from
+from gistmeter.core.options import Preset, preset_from, spoken_options
 from gistmeter.metrics.maskeval.metric import MaskEval
 from gistmeter.metrics.maskeval.options import MaskEvalOptions
 from gistmeter.metrics.maskeval.weights import Learned, Uniform
@@ -50,9 +49,7 @@ def build(preset: str, model: str | None, runtime: "Runtime", options: Mapping[s
         BadModel: If they cannot be loaded, or use different tokenizers.
     """
     own = preset_from("maskeval", PRESETS, preset)
-    chosen = options_from(MaskEvalOptions, {**own.options, **options})
-    if model is None:
-        check_spoken(chosen.language, languages_of(LANGUAGES.get(preset, "en")), preset)
+    chosen = spoken_options(MaskEvalOptions, {**own.options, **options}, LANGUAGES, preset, model)
     row_tokenizer_name(chosen.language)  # reject an unknown language before loading a model
     name = model or own.model
     from gistmeter.models.fill.load import load_filler
