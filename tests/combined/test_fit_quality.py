@@ -11,9 +11,7 @@ import pytest
 
 from gistmeter import catalog
 from gistmeter.app.cli import main
-from gistmeter.combined.linear import Linear, Term
-from gistmeter.combined.members import save_combination
-from gistmeter.combined.quality import KIND, read_quality
+from gistmeter.combined.quality import read_quality
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.combined.training.quality import Array, Problem, fixed
 from gistmeter.core.errors import DataError, UsageError
@@ -168,50 +166,6 @@ def test_a_recipe_becomes_a_metric(tmp_path: Path, capsys: pytest.CaptureFixture
     worse, better = metric.score([Example(str(at), text, source) for at, text in enumerate(texts)])
     assert 1 <= worse.value < better.value <= 5
     assert metric.members.keys() == {"extractive"}  # type: ignore[attr-defined]  # length says nothing here
-
-
-def test_dimensions_of_other_weights_are_kept(tmp_path: Path) -> None:
-    """Only the dimensions with terms are fitted; the others keep their weights and members."""
-    out = trained(tmp_path, RECIPE)
-    further = RECIPE.replace("consistency", "relevance").replace("length_ratio", "novelty")
-    recipe = tmp_path / "further.toml"
-    recipe.write_text(f'start = "{out / "model"}"\n{further}'.replace("sign = 1", "sign = 0"))
-    rows, scores = str(tmp_path / "rows.jsonl"), str(tmp_path / "scores.jsonl")
-    assert main(["score", "extractive", "novelty", "-i", rows, "-o", scores, "--quiet", "--overwrite"]) == 0
-    catalog.train(recipe, tmp_path, tmp_path / "both", steps=None, progress=False)
-    before, after = (
-        catalog.build("quality", model=str(folder / "model")) for folder in (out, tmp_path / "both")
-    )
-    example = Example("1", "word1 new", "word1 word2")
-    [one], [two] = before.score([example]), after.score([example])
-    assert list(two.parts) == ["consistency", "relevance"]
-    assert two.parts["consistency"] == one.parts["consistency"]
-    recipe.write_text(recipe.read_text().replace("extractive = {}", 'extractive = { preset = "base" }'))
-    with pytest.raises(UsageError, match="extractive must be as in start, whose dimensions are kept"):
-        catalog.train(recipe, tmp_path, tmp_path / "third", steps=None, progress=False)
-
-
-def test_a_member_of_a_question_that_is_fitted_anew_may_be_another_than_before(tmp_path: Path) -> None:
-    out = trained(tmp_path, RECIPE)
-    recipe = tmp_path / "further.toml"
-    another = RECIPE.replace("extractive = {}", 'extractive = { preset = "base" }')
-    recipe.write_text(f'start = "{out / "model"}"\n{another}')
-    catalog.train(recipe, tmp_path, tmp_path / "anew", steps=None, progress=False)
-    _, _, members = read_quality(str(tmp_path / "anew" / "model"))
-    assert members["extractive"] == {"preset": "base"}
-
-
-def test_kept_members_keep_their_order(tmp_path: Path) -> None:
-    """So that the same recipe writes the same bytes."""
-    specs = ("surface", "novelty", "content", "chrf", "bleu")
-    kept = Linear(0.0, tuple(Term(spec, "value", 0.0, 1.0, 1.0) for spec in specs), 1.0, 5.0)
-    members: dict[str, dict[str, str]] = {spec: {} for spec in specs}
-    start = {"model_type": KIND, "members": members, "dimensions": {"fluency": kept.to_dict()}}
-    save_combination(tmp_path / "start", start)
-    recipe = prepared(tmp_path, f'start = "{tmp_path / "start"}"\n{RECIPE}')
-    catalog.train(recipe, tmp_path, tmp_path / "out", steps=None, progress=False)
-    _, _, found = read_quality(str(tmp_path / "out" / "model"))
-    assert list(found) == [*specs, "extractive"]
 
 
 def test_a_set_needs_only_the_scores_of_its_own_questions(tmp_path: Path) -> None:

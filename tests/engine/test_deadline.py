@@ -85,6 +85,8 @@ def test_the_cost_is_estimated(tiny_copy_infiller: Path) -> None:
     )
     assert isinstance(whole, Asking) and isinstance(part, Asking)
     assert (whole.words_asked(example), part.words_asked(example)) == (1000, 500)
+    prior = build("maskeval", tiny_copy_infiller, prior="subtract")
+    assert isinstance(prior, Asking) and prior.words_asked(example) == 1900
     assert not isinstance(Slow(), Asking)
 
 

@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 from gistmeter.combined.linear import Linear, Term, feature
 from gistmeter.combined.members import save_combination
-from gistmeter.combined.quality import KIND, read_quality
+from gistmeter.combined.quality import KIND
 from gistmeter.combined.training.judged import BY, Judged, folds, read_judged
 from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError, UsageError
@@ -19,7 +19,7 @@ from gistmeter.core.score import Score
 from gistmeter.training.recipe import check_keys
 
 Array = NDArray[np.float64]
-KEYS = ("terms", "members", "sets", "scale", "penalty", "start")
+KEYS = ("terms", "members", "sets", "scale", "penalty")
 
 
 def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str, float]:
@@ -40,7 +40,7 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
             `spec`, `part`, the `dimensions` it serves, and `sign` 1, −1 or 0 for either, or `weight` if
             they have no judgements), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale`
-            and `penalty`; optionally `start`, other weights whose remaining dimensions are kept.
+            and `penalty`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
@@ -49,10 +49,8 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         and sets.
 
     Raises:
-        UsageError: If a key of the recipe is missing, a term of a dimension with judgements has a weight, or
-            a member is built in another way in `start`.
+        UsageError: If a key of the recipe is missing, or a term of a dimension with judgements has a weight.
         DataError: If the data cannot be read, or has no judgement.
-        ModelError: If `start` cannot be found or read.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
     asked = dict.fromkeys(name for chosen in recipe["sets"] for name in chosen.get("dimensions", ()))
@@ -70,15 +68,8 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         if name not in dimensions:
             terms = [term for term in recipe["terms"] if name in term["dimensions"]]
             dimensions[name] = fixed(rows, terms, scale=recipe["scale"]).to_dict()
-    members = dict(recipe["members"])
-    if "start" in recipe:
-        _, linears, others = read_quality(str(recipe["start"]))
-        before = {name: linear.to_dict() for name, linear in linears.items()}
-        used = _specs({name: linear for name, linear in before.items() if name not in dimensions})
-        members = _joined({spec: entry for spec, entry in others.items() if spec in used}, members)
-        dimensions = before | dimensions
-    used = _specs(dimensions)
-    members = {spec: entry for spec, entry in members.items() if spec in used}
+    used = {str(term["spec"]) for linear in dimensions.values() for term in linear["terms"]}
+    members = {spec: entry for spec, entry in recipe["members"].items() if spec in used}
     save_combination(output / "model", {"model_type": KIND, "members": members, "dimensions": dimensions})
     return figures
 
@@ -96,23 +87,6 @@ def _needed(recipe: Mapping[str, Any], chosen: Mapping[str, Any], asked: Collect
         if any(name in own or name not in asked for name in term["dimensions"])
     }
     return [spec for spec in recipe["members"] if spec in used]
-
-
-def _specs(dimensions: Mapping[str, Any]) -> set[str]:
-    """Return the members that dimensions combine."""
-    return {str(term["spec"]) for linear in dimensions.values() for term in linear["terms"]}
-
-
-def _joined(before: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members of both combinations.
-
-    Raises:
-        UsageError: If both build a member in different ways.
-    """
-    differ = [spec for spec, entry in members.items() if before.get(spec, entry) != entry]
-    if differ:
-        raise UsageError(f"members: {', '.join(differ)} must be as in start, whose dimensions are kept")
-    return {**before, **members}
 
 
 def fixed(rows: Sequence[Judged], terms: Sequence[Mapping[str, Any]], *, scale: Sequence[float]) -> Linear:

@@ -75,8 +75,13 @@ class MaskEval:
         return score_sound(examples, self.needs, self._score, self.languages)
 
     def words_asked(self, example: Example, /) -> int:
-        """Estimate the number of words to predict in both texts."""
-        words = sum(len(text.split()) for side, _, text in example.texts() if side != "reference")
+        """Estimate the number of words to predict; `prior=subtract` predicts the source's twice."""
+        twice = {"source"} if self.options.prior == "subtract" else set()
+        words = sum(
+            len(text.split()) * (2 if side in twice else 1)
+            for side, _, text in example.texts()
+            if side != "reference"
+        )
         return int(words * self.options.keep)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
