@@ -17,7 +17,7 @@ from gistmeter.models.fill.pair_batch import PairBatch, pair_batch
 from gistmeter.models.fill.protocol import Query
 from gistmeter.models.run.vocabulary import Vocabulary
 from gistmeter.training.loop import kept, train
-from gistmeter.training.recipe import Recipe
+from gistmeter.training.recipe import Recipe, check_keys
 from gistmeter.training.recipes.blanks import BlankDrawer, CutText, Mix
 from gistmeter.training.recipes.fill_data import (
     FillOptions,
@@ -28,35 +28,42 @@ from gistmeter.training.recipes.fill_data import (
     swapped,
     validation_queries,
 )
+from gistmeter.training.recipes.fill_teacher import FillTeacher, load_teacher
 
 AT_ONCE = 16
 """Queries per validation batch."""
+TEACHING = 0.5
+"""Weight of the teacher's distributions in the loss; the blanked tokens have the rest."""
 
 
 class FillTask:
     """Blank filling with queries drawn at every step; the loss is the mean −log p of the blanked tokens.
 
+    With a teacher, the loss is the mean of this and of the cross-entropy with the teacher's distributions
+    over the vocabulary (Hinton, Vinyals and Dean 2015, arXiv 1503.02531, section 2, at temperature 1).
+
     Args:
         model: Infiller to train.
-        training: Draws training queries.
-        validation: Draws the validation queries, once.
+        drawers: The first draws training queries, the second the validation queries, once.
         options: Composition of batches.
         steps: Total number of steps; context lengths depend on it.
         seed: Seed of all draws.
+        teacher: See `FillTeacher`.
     """
 
     def __init__(
         self,
         model: CopyInfiller,
-        training: BlankDrawer,
-        validation: BlankDrawer,
+        drawers: tuple[BlankDrawer, BlankDrawer],
         options: FillOptions,
         *,
         steps: int,
         seed: int,
+        teacher: FillTeacher | None = None,
     ) -> None:
-        self.model, self.drawer, self.options = model, training, options
-        self.steps, self.seed = steps, seed
+        self.model, self.options = model, options
+        self.drawer, validation = drawers
+        self.steps, self.seed, self.teacher = steps, seed, teacher
         lengths = sorted(options.lengths[at % len(options.lengths)] for at in range(options.held_out))
         self.held_out, self.factors = validation_queries(validation, lengths, seed=seed)
 
@@ -77,7 +84,12 @@ class FillTask:
         queries = step_queries(self.drawer, self.options, step, share=step / self.steps, seed=self.seed)
         batch = self._batch(queries)
         logits, choices = self.model(batch)
-        return -gold_log_probability(logits, choices, batch).mean()
+        gold = -gold_log_probability(logits, choices, batch).mean()
+        if self.teacher is None:
+            return gold
+        said = mixed_probabilities(logits, choices, batch.context[batch.sources]).clamp(min=1e-12)
+        taught = -(self.teacher.probabilities(queries) * said.log()).sum(dim=1).mean()
+        return (1 - TEACHING) * gold + TEACHING * taught
 
     def validate(self) -> dict[str, float]:
         """Return metrics with each query's own context and, as `NAME_other`, with another context.
@@ -129,7 +141,7 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     Args:
         recipe: Recipe with `data.sets` (see `read_pairs`), `data.mix` (see `Mix`), `model.base`,
             `model.layers`, `model.batch` (see `FillOptions`) and optionally `model.start`, an infiller to
-            start from.
+            start from, and `model.teacher`, a larger one to learn from (see `load_teacher`).
         data: Data folder.
         folder: Output folder; the model is saved in its subfolder `model`.
         progress: Whether to show a progress bar on standard error.
@@ -140,7 +152,9 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     Raises:
         DataError: If a data file is missing or has no matching row.
         UsageError: If the recipe is invalid.
+        ModelError: If a model is missing or cannot be loaded.
     """
+    check_keys(recipe.model, ("base", "layers", "start", "teacher", "batch"), recipe.name)
     torch.manual_seed(recipe.training.seed)
     base = str(recipe.model.get("base", "minilm"))
     # On CPUs, the backward pass of eager attention is several times faster than that of fused attention.
@@ -154,7 +168,16 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
         raise UsageError(
             f"{base} reads {room} tokens; lower data.mix.window to {room}, model.batch.lengths to {room - 2}"
         )
-    learned, held = read_cut_pairs(recipe, data, Vocabulary(tokenizer, base), mix)
+    vocabulary = Vocabulary(tokenizer, base)
+    teacher = None
+    if name := str(recipe.model.get("teacher", "")):
+        teacher = load_teacher(name, vocabulary, dtype=recipe.training.precision)
+        most = teacher.room()
+        if most is not None and mix.window + max(options.lengths) > most:
+            raise UsageError(
+                f"{name} reads {most} tokens; lower data.mix.window + model.batch.lengths to {most}"
+            )
+    learned, held = read_cut_pairs(recipe, data, vocabulary, mix)
     start = recipe.model.get("start")
     if start is None:
         start_from_frequencies(model, learned)
@@ -163,11 +186,11 @@ def train_fill(recipe: Recipe, data: Path, folder: Path, *, progress: bool = Tru
     settings = recipe.training
     task = FillTask(
         model,
-        BlankDrawer(learned, mix),
-        BlankDrawer(held, mix),
+        (BlankDrawer(learned, mix), BlankDrawer(held, mix)),
         options,
         steps=settings.steps,
         seed=settings.seed,
+        teacher=teacher,
     )
     history = train(task, settings, folder, progress=progress)
     save_copy_infiller(model, base, folder / "model")
