@@ -93,7 +93,8 @@ def test_a_student_comes_closer_to_its_teacher(folder: Path) -> None:
         model, _ = load_copy_infiller(find_model(str(folder / name / "model")))
         batch = pair_batch([own], mask_id=model.mask, pad_id=0, device=torch.device("cpu"))
         with torch.no_grad():
-            said = mixed_probabilities(*model(batch), batch.context[batch.sources])
+            logits, choices = model(batch)
+            said = mixed_probabilities(logits, choices, batch.context[batch.sources])
         gaps[name] = -(teacher.probabilities([own]) * said.clamp(min=1e-12).log()).sum(dim=1).mean().item()
     assert gaps["taught"] < gaps["alone"] - 0.1
 
