@@ -67,9 +67,34 @@ def test_weights_follow_the_judgements_and_keep_their_sign() -> None:
     assert linear.intercept == pytest.approx(values(judged(400)).mean(), abs=0.1)
 
 
-def test_a_penalty_shrinks_weights() -> None:
-    weak, strong = (problem(judged(400), penalty=penalty).fit().terms[0].weight for penalty in (1, 4000))
-    assert 0 < strong < weak / 3
+def test_a_penalty_makes_weights_alike_and_keeps_the_spread() -> None:
+    """Two scores say nearly the same, and the judgements follow the first."""
+    draw = np.random.default_rng(2).normal(size=(400, 2))
+    rows = [
+        Judged("one", str(at), str(at), {}, {"a": Score("1", a), "b": Score("1", 0.9 * a + 0.4 * b)})
+        for at, (a, b) in enumerate(draw.tolist())
+    ]
+    judgements = 3 + 0.5 * draw[:, 0]
+    ratios, spreads = [], []
+    for penalty in (0.1, 4000.0):
+        linear = Problem(rows, judgements, TERMS[:2], scale=(1, 5), penalty=penalty).fit()
+        weights = {term.spec: term.weight for term in linear.terms}
+        ratios.append(weights.get("b", 0) / weights["a"])
+        spreads.append(np.std([linear.of(row.scores) for row in rows]))
+    assert ratios[0] < 0.1 and 0.8 < ratios[1] < 1
+    assert spreads == pytest.approx([judgements.std()] * 2, rel=0.1)
+
+
+def test_each_dimension_may_have_its_own_penalty() -> None:
+    rows = judged(60)
+    sets = [
+        ({"dimensions": {"fluency": "fluency"}}, [replace(row, judgements={"fluency": 1.0}) for row in rows])
+    ]
+    table = {"terms": [{**term, "dimensions": ["fluency"]} for term in TERMS], "scale": [1, 5]}
+    assert Problem.of("fluency", table | {"penalty": {"fluency": 7}}, sets).penalty == 7
+    assert Problem.of("fluency", table | {"penalty": 8}, sets).penalty == 8
+    with pytest.raises(UsageError, match="penalty has no entry for fluency"):
+        Problem.of("fluency", table | {"penalty": {"meaning": 7}}, sets)
 
 
 def test_sets_of_another_level_do_not_disturb() -> None:

@@ -26,8 +26,9 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     """Fit the weights of a recipe and save them.
 
     Each dimension is a ridge regression of the judgements on standardized scores of the members, with sign
-    constraints. Scores and judgements are compared within each data set; the judgements of the first set that
-    has the dimension decide the scale of the result.
+    constraints. The penalty makes the weights of correlated scores alike. Scores and judgements are compared
+    within each data set; least squares on the first set that has the dimension decides the scale of the
+    result, so that the penalty does not shrink the differences between texts.
 
     A dimension without judgements is the sum of standardized scores with the weights of its terms, in its
     standard deviations on the rows of all sets.
@@ -40,7 +41,7 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         recipe: Recipe such as `recipes/quality.toml`: `members` (spec → preset and model), `terms` (each with
             `spec`, `part`, the `dimensions` it serves, and `sign` 1, −1 or 0 for either, or `weight` if
             they have no judgements), `sets` (as in `read_judged`, with `dimensions`: ours → theirs), `scale`
-            and `penalty`.
+            and optionally `penalty`, one for all dimensions or a table with one for each.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
 
@@ -49,7 +50,8 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
         and sets.
 
     Raises:
-        UsageError: If a key of the recipe is missing, or a term of a dimension with judgements has a weight.
+        UsageError: If a key of the recipe is missing, a term of a dimension with judgements has a weight, or
+            `penalty` is a table without a dimension.
         DataError: If the data cannot be read, or has no judgement.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
@@ -168,7 +170,7 @@ class Problem:
         """Return the problem of a dimension, with the rows of all sets that have it.
 
         Raises:
-            UsageError: If one of its terms has a weight.
+            UsageError: If one of its terms has a weight, or it has no penalty.
             DataError: If there are no rows.
         """
         rows, judgements = [], []
@@ -180,19 +182,24 @@ class Problem:
         terms = [term for term in table["terms"] if name in term["dimensions"]]
         if any("weight" in term for term in terms):
             raise UsageError(f"terms: {name} has judgements, so its terms need a sign instead of a weight")
-        return cls(
-            rows, np.array(judgements), terms, scale=table["scale"], penalty=float(table.get("penalty", 0))
-        )
+        penalty = table.get("penalty", 0)
+        if isinstance(penalty, Mapping):
+            if name not in penalty:
+                raise UsageError(f"penalty has no entry for {name}; add one, or give one number for all")
+            penalty = penalty[name]
+        return cls(rows, np.array(judgements), terms, scale=table["scale"], penalty=float(penalty))
 
     def fit(self) -> Linear:
         """Fit all rows; results have the scale of the first set."""
         means, scales, features = self._features("system")
         weights = self._weights(features, range(len(self.rows)))
         first = np.array([row.set == self.rows[0].set for row in self.rows])
-        spread, level = self.judgements[first].std(), self.judgements[first].mean()
-        centre = float((features[first] @ weights).mean())
-        terms = _terms(self.terms, means, scales, spread * weights)
-        return Linear(float(level - spread * centre), terms, *map(float, self.scale))
+        fitted, judgements = features[first] @ weights, self.judgements[first]
+        level = float(judgements.mean())
+        # The ridge decides the ratios of the weights, least squares their common factor.
+        slope = float((fitted - fitted.mean()) @ judgements) / (float(fitted.var()) * len(fitted) or 1.0)
+        terms = _terms(self.terms, means, scales, slope * weights)
+        return Linear(level - slope * float(fitted.mean()), terms, *map(float, self.scale))
 
     def figures(self) -> dict[str, float]:
         """Return Pearson correlations on left-out documents, systems and sets, by set."""
