@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gistmeter.app.cli import main
-from gistmeter.bench.suites.figures import draw
+from gistmeter.bench.suites.figures import _look, draw
 from gistmeter.bench.suites.names import SUITE_NAMES
 from gistmeter.bench.suites.registry import SUITES
 from gistmeter.bench.suites.render import document, markdown, page, to_json
@@ -108,3 +108,8 @@ def test_the_command_writes_json_markdown_and_pictures(
     capsys.readouterr()
     assert main(["benchmark", "--suite", "k", *folders]) == 2
     assert "gistmeter reproduce SUITE" in capsys.readouterr().err
+
+
+def test_series_of_a_scatter_plot_look_different() -> None:
+    looks = [_look(at, joined=False) for at in range(30)]
+    assert len({(look["color"], look["marker"]) for look in looks}) == 30

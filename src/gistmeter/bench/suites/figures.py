@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FORMATS = ("png", "svg")
 # Colour-blind-safe palette (after Okabe and Ito); the ninth colour is black.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#8a7d00", "#666666", "#000000")
-MARKERS = "osD^vP*X."
+MARKERS = "osD^vP*X"  # one fewer than colours, so that the tenth series differs from the first
 
 
 def draw(figure: Figure, folder: Path, prefix: str) -> list[Path]:
