@@ -95,14 +95,14 @@ def test_the_command_says_the_cost_and_gives_up(
 ) -> None:
     rows = [
         {"id": "short", "candidate": "Rain fell.", "source": "Rain fell on the hills."},
-        {"id": "long", "candidate": "Rain fell.", "source": WORD * 30_000},
+        {"id": "long", "candidate": "Rain fell.", "source": WORD * 50_000},
     ]
     data, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     common = ["score", "maskeval", "-i", str(data), "-o", str(out), "--model", str(tiny_copy_infiller)]
     assert main([*common, "--max-seconds-per-row", "1"]) == 0
     said = capsys.readouterr().err
-    assert "row long is long: maskeval predicts about 30,002 words, which takes about 30 s" in said
+    assert "row long is long: maskeval predicts about 50,002 words, which takes about 50 s" in said
     short, long = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     assert short["problem"] is None and "took over 1 s" in long["problem"]
 
