@@ -76,12 +76,8 @@ class MaskEval:
 
     def words_asked(self, example: Example, /) -> int:
         """Estimate the number of words to predict; `prior=subtract` predicts the source's twice."""
-        twice = {"source"} if self.options.prior == "subtract" else set()
-        words = sum(
-            len(text.split()) * (2 if side in twice else 1)
-            for side, _, text in example.texts()
-            if side != "reference"
-        )
+        times = {"candidate": 1, "source": 2 if self.options.prior == "subtract" else 1}
+        words = sum(times.get(side, 0) * len(text.split()) for side, _, text in example.texts())
         return int(words * self.options.keep)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
