@@ -10,11 +10,13 @@ import torch
 from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.files.adapters import base_of
 from gistmeter.models.files.find import find_model
-from gistmeter.models.fill.copy import CopyFiller
+from gistmeter.models.fill.copy import CopyFiller, _read
 from gistmeter.models.fill.copy_files import load_copy_infiller, new_copy_infiller, save_copy_infiller
 from gistmeter.models.fill.copy_head import gold_log_probability, matches, mixed_probabilities
+from gistmeter.models.fill.copy_submodules import _some
 from gistmeter.models.fill.load import load_filler
 from gistmeter.models.fill.pair_batch import pair_batch
+from gistmeter.models.fill.positions import PositionPredictions
 from gistmeter.models.fill.protocol import Fill, Query
 from gistmeter.models.run.runtime import Runtime
 from tests.tiny_fillers import save_copy_infiller as save_tiny
@@ -86,6 +88,20 @@ def test_sharing_a_context_changes_no_answer(filler: CopyFiller) -> None:
             assert ours.gold_probabilities == pytest.approx(theirs.gold_probabilities, rel=1e-4)
             copied += sum(at in query.context for at in ours.predicted)
     assert copied, "no answer came from a context: the test says nothing about copies"
+
+
+def test_a_sure_token_has_rank_1() -> None:
+    count, context = 200, 20
+    logits = torch.zeros(count, 500)
+    logits[:, 400] = torch.linspace(6, 14, count)  # the gold token, which the context does not contain
+    choices = torch.full((count, 1 + context), -9.0)
+    choices[:, 0] = 0
+    nothing = torch.zeros(count, dtype=torch.long)
+    batch = _some(context=torch.arange(context)[None], gold=nothing + 400)
+    readings = PositionPredictions([], [], [], [])
+    _read(readings, logits, choices.log_softmax(dim=1), batch)
+    assert set(readings.predicted) == {400}
+    assert set(readings.gold_ranks) == {1}
 
 
 def test_equal_queries_have_equal_answers(filler: CopyFiller) -> None:

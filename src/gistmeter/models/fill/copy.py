@@ -19,6 +19,9 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.submodules import Tensors
 from gistmeter.models.run.types import Tokenizer
 
+AT_ONCE = 32
+"""Number of distributions over the vocabulary that are read at once: few, so that they stay in the cache."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Memory:
@@ -105,7 +108,9 @@ class CopyFiller(ContextFiller):
             part = batch.at(slice(start, start + step))
             about = (batch.context, batch.context_lengths, part.neighbours, part.distances)
             made, copied = self.point(states[part.rows, part.places], memory.states, *about)
-            _read(readings, made, copied, part)
+            for first in range(0, len(made), AT_ONCE):
+                some = slice(first, first + AT_ONCE)
+                _read(readings, made[some], copied[some], part.at(some))
         return readings
 
 
@@ -117,20 +122,25 @@ def _read(
     Copying changes only the probabilities of tokens in the context, so these are corrected separately,
     without computing the full mixture. The batch must have a single context.
     """
-    made = logits - (logits.logsumexp(dim=1) - choices[:, 0])[:, None]
+    made = logits.log_softmax(dim=1).add_(choices[:, :1])
     words, which = torch.unique(batch.context[0], return_inverse=True)
     copies = torch.zeros(len(made), len(words), device=made.device).index_add_(1, which, choices[:, 1:].exp())
-    mixed = made[:, words].exp() + copies
+    made_here = made[:, words]
+    mixed = made_here.exp() + copies
     best, token = made.max(dim=1)
     best_here, here = mixed.max(dim=1)
     probability = torch.maximum(best.exp(), best_here)
     predicted = torch.where(best_here >= best.exp(), words[here], token)
     same = words[None] == batch.gold[:, None]
-    gold = made.gather(1, batch.gold[:, None])[:, 0].exp() + (copies * same).sum(dim=1)
-    # `made` is the final log-probability only for tokens outside the context.
-    better = (made > gold.log()[:, None]).sum(dim=1) - (made[:, words] > gold.log()[:, None]).sum(dim=1)
-    better += ((mixed > gold[:, None]) & ~same).sum(dim=1)
+    own, copied = made.gather(1, batch.gold[:, None]), (copies * same).sum(dim=1, keepdim=True)
+    gold = own.exp() + copied
+    # The logarithm of an exponential is rounded, so a token that cannot be copied is compared as it is.
+    least = torch.where(same.any(dim=1, keepdim=True), gold.log(), own)
+    # `made` is the final log-probability only for tokens outside the context. Adding up floats is faster
+    # than adding up booleans, and exact up to 2**24.
+    better = (made > least).float().sum(dim=1).long() - (made_here > least).sum(dim=1)
+    better += ((mixed > gold) & ~same).sum(dim=1)
     readings.predicted.extend(predicted.tolist())
     readings.predicted_probabilities.extend(probability.tolist())
-    readings.gold_probabilities.extend(gold.tolist())
+    readings.gold_probabilities.extend(gold[:, 0].tolist())
     readings.gold_ranks.extend((better + 1).tolist())

@@ -64,7 +64,7 @@ def in_batches(
             check_deadline()
             batch = _next_batch(unique, len(results), length, (budget, padding))
             try:
-                with fast_products(device, length(batch[0])):
+                with fast_products(device):
                     results.update(zip(batch, forward(batch), strict=True))
             except (MemoryError, RuntimeError) as error:
                 budget = _smaller_budget(error, batch, length)

@@ -8,21 +8,20 @@ others, it rounds. Each process therefore measures the accuracy once before it u
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import Any
 
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from gistmeter.models.run.attention import PlainAttention
 
 # Rows, inner size and columns of matrix products, as in small and large models.
 SHAPES = ((7, 384, 384), (64, 384, 1536), (300, 768, 3072), (512, 1536, 384))
 # The error relative to the standard deviation is about 2e-6 in fp32 (summation order) and 5e-3 in bf16.
 TOLERANCE = 2e-5
-# Below this number of tokens, fused attention is slower than plain attention with oneDNN.
-SHORT = 64
 
 oneDNN: Any = torch.backends.mkldnn  # its settings have no types
 
@@ -42,22 +41,20 @@ if sys.platform != "win32":  # Windows cannot fork
 
 
 @contextmanager
-def fast_products(device: torch.device, longest: int) -> Iterator[None]:
+def fast_products(device: torch.device) -> Iterator[None]:
     """Use oneDNN for matrix products inside the block if it is as exact as MKL on this machine.
 
     On CPUs, only one thread at a time runs such a block, because PyTorch's settings apply to the process.
 
+    Attention then runs as whole matrix products, too; see `PlainAttention`.
+
     Args:
         device: The device of the model; nothing changes on devices other than CPUs.
-        longest: The number of tokens of the longest row of the batch.
     """
     if device.type != "cpu" or not is_exact():
         yield
         return
-    with _one_by_one, ExitStack() as stack:
-        stack.enter_context(_onednn())
-        if longest < SHORT:
-            stack.enter_context(sdpa_kernel(SDPBackend.MATH))
+    with _one_by_one, _onednn(), PlainAttention():
         yield
 
 
