@@ -52,6 +52,19 @@ def test_a_recipe_has_what_the_one_that_it_extends_has_except_what_it_says(tmp_p
     }
 
 
+def test_a_key_with_a_plus_sign_adds_to_a_list(tmp_path: Path) -> None:
+    first = '[data]\nsets = [{ file = "a" }]\n[data.made]\nsets = [{ file = "b" }]\n'
+    (tmp_path / "first.toml").write_text('task = "fill"\n' + first)
+    (tmp_path / "second.toml").write_text('extends = "first.toml"\n[[data."+sets"]]\nfile = "c"\n')
+    third = recipe(tmp_path, 'extends = "second.toml"\n[[data.made."+sets"]]\nfile = "d"\n')
+    data = read_toml(third)["data"]
+    assert data["sets"] == [{"file": "a"}, {"file": "c"}]
+    assert data["made"]["sets"] == [{"file": "b"}, {"file": "d"}]
+    wrong = recipe(tmp_path, 'extends = "first.toml"\n[[data."+set"]]\nfile = "c"\n')
+    with pytest.raises(UsageError, match=r"\+set: there is no such list"):
+        read_toml(wrong)
+
+
 def test_a_recipe_that_extends_none_or_itself_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"cannot read the recipe .*none\.toml"):
         read_toml(recipe(tmp_path, 'extends = "none.toml"\n'))

@@ -12,6 +12,8 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.training.files import CHECKPOINT, write_text
 from gistmeter.training.shapes import check_shapes
 
+MORE = "+"
+"""Marks a key of an extending recipe that adds to a list instead of replacing it."""
 Schedule = Literal["constant", "linear"]
 Precision = Literal["fp32", "bf16"]
 
@@ -123,11 +125,12 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Read a recipe file without validating anything but `task`.
 
     With `extends = "other.toml"`, a recipe has everything of another one in the same folder, except what it
-    says itself: its tables are merged key by key, all other values, lists included, are replaced.
+    says itself: its tables are merged key by key, all other values, lists included, are replaced. A key with
+    a plus sign adds to a list: `[[data."+sets"]]` adds a table to `data.sets`.
 
     Raises:
         DataError: If a file cannot be read or is not valid TOML.
-        UsageError: If `task` is missing, or a recipe extends itself.
+        UsageError: If `task` is missing, a recipe extends itself, or it adds to a list that does not exist.
     """
     content = _merged(path, ())
     if not isinstance(content.get("task"), str):
@@ -150,14 +153,19 @@ def _merged(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
     return _with(_merged(path.parent / str(content.pop("extends")), (*below, path)), content)
 
 
-def _with(table: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    both = {
-        key: _with(table[key], value)
-        if isinstance(table.get(key), dict) and isinstance(value, dict)
-        else value
-        for key, value in changes.items()
-    }
-    return {**table, **both}
+def _with(table: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(table)
+    for key, value in changes.items():
+        before = table.get(key.removeprefix(MORE))
+        if key.startswith(MORE):
+            if not isinstance(before, list) or not isinstance(value, list):
+                raise UsageError(f"{key}: there is no such list in the recipe that this one extends")
+            merged[key.removeprefix(MORE)] = [*before, *value]
+        elif isinstance(before, dict) and isinstance(value, dict):
+            merged[key] = _with(before, value)
+        else:
+            merged[key] = value
+    return merged
 
 
 def read_recipe(path: Path) -> Recipe:
