@@ -56,6 +56,7 @@ TASKS = {
     "fill": "gistmeter.training.recipes.infiller:train_fill",
     "joint-fill": "gistmeter.training.recipes.joint:train_joint",
     "entail": "gistmeter.training.recipes.entailment.train:train_entailment",
+    "similarities": "gistmeter.training.recipes.similarities:train_similarities",
     "frequencies": "gistmeter.metrics.simplicity.training.frequencies:train_frequencies",
     "maskeval-mlm": "gistmeter.metrics.maskeval.training.train:train_filler",
     "maskeval-weighers": "gistmeter.metrics.maskeval.training.train:train_weighers",

@@ -12,7 +12,10 @@ from gistmeter.core.errors import BadModel, UsageError
 from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
+from gistmeter.models.encode.updated import KIND as UPDATED
+from gistmeter.models.encode.updated import load_updated
 from gistmeter.models.files import multilingual
+from gistmeter.models.files.adapters import is_kind
 from gistmeter.models.files.find import ModelFiles, find_model
 from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, PROMPT_FILE, read_json
 from gistmeter.models.files.load import count_layers, load_tokenizer
@@ -88,7 +91,7 @@ class Encoder:
         """Load an encoder by name.
 
         Args:
-            name: `minilm`, a folder (including a tuned encoder, see `models.encode.tuned`), or a Hub id.
+            name: `minilm`, a folder (also of `models.encode.tuned` or `.updated`), or a Hub id.
             runtime: The device, the precision and the backend.
             layers: The number of layers to keep, from the bottom; all by default.
 
@@ -118,6 +121,9 @@ class Encoder:
             tuned = cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
             tuned.head = head
             return tuned
+        if is_kind(files, UPDATED):
+            model, tokenizer, kept = load_updated(files, layers)
+            return cls(model, tokenizer, identity=f"{files.identity}/layer{kept}", runtime=runtime)
         tokenizer, identity = load_tokenizer(files), files.identity
         config: dict[str, int] = {}
         if layers is not None:
