@@ -16,12 +16,13 @@ from gistmeter.models.files.find import find_model
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.frequencies import SUFFIX, Frequencies, load_frequencies
 
-# Layers 3 of 6 and 7 of 12: selected on development rows of Simplicity-DA. Layer 17 of 24: section 4.3.2.
-# The weights: docs/decisions/0012-simplicity-weights.md. The value of `base`: docs/log.md.
+# Layer 7 of 12: selected on development rows of Simplicity-DA; `gistmeter/similar` learned from it.
+# Layer 17 of 24: section 4.3.2. The weights and F0.5: docs/decisions/0012-simplicity-weights.md.
 ZIPF = {"weight": "zipf", "unit": "word"}
+F_HALF = {**ZIPF, "value": "f_half"}
 PRESETS = {
-    "mini": Preset("minilm", ZIPF, layer=3),
-    "base": Preset("mpnet", {**ZIPF, "value": "f_half"}, layer=7),
+    "mini": Preset("gistmeter/similar", F_HALF, layer=4),
+    "base": Preset("mpnet", F_HALF, layer=7),
     "tuned": Preset("gistmeter/simple", ZIPF, layer=4),
     "paper": Preset("roberta-large@722cf37b1afa9454edce342e7895e588b6ff1d59", layer=17),
 }
@@ -32,9 +33,9 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
     """Build the simplicity metric.
 
     Args:
-        preset: `mini` (MiniLM), `base` (MPNet-base), `tuned` (MiniLM fine-tuned to identify simplified
-            sentences), or `paper` (roberta-large from the Hub, which the paper fine-tunes, with the paper's
-            weights).
+        preset: `mini` (MiniLM that learned from MPNet-base), `base` (MPNet-base), `tuned` (MiniLM that
+            identifies simplified sentences), or `paper` (roberta-large from the Hub, which the paper
+            fine-tunes, with the paper's weights).
         model: Encoder that replaces the preset's; see `core.options.encoder_from` for its layer.
         runtime: Device, data type, and batch size.
         options: See `SimplicityOptions`.
