@@ -27,10 +27,10 @@ class SimplicityOptions:
 
     Args:
         value: Component reported as the value. `f_half` is F0.5, in which precision counts twice as much as
-            recall; the preset `base` reports it. `rel_…` (equation 6) require the source. `simplicity`, the
-            mean weight of the candidate's words, and `p_simple`, the probability that the candidate is a
-            simplified text, require neither references nor source; `p_simple` requires a model trained for
-            it, such as `--preset tuned`.
+            recall; the presets `mini` and `base` report it. `rel_…` (equation 6) require the source.
+            `simplicity`, the mean weight of the candidate's words, and `p_simple`, the probability that the
+            candidate is a simplified text, require neither references nor source; `p_simple` requires a model
+            trained for it, such as `--preset tuned`.
         contrast: Factor from 0 to 1. The value is reduced by contrast × `kept`, the share of the source that
             the candidate keeps. For `precision`, `recall`, `f1` and `f_half`; requires the source.
         weight: Weight of a token. `frequency`: share of simple sentences that contain it (equation 4).
