@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gistmeter.core.errors import BadModel, UsageError
+from gistmeter.core.errors import BadModel
 from gistmeter.models.encode.bidirectional import load_bidirectional
+from gistmeter.models.encode.layers import kept_layers
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.encode.updated import KIND as UPDATED
@@ -127,7 +128,7 @@ class Encoder:
         tokenizer, identity = load_tokenizer(files), files.identity
         config: dict[str, int] = {}
         if layers is not None:
-            _check_layers(files, layers)
+            kept_layers(layers, count_layers(files))
             identity, config = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
         model = load_bidirectional(files, tokenizer, **config)
         pooling, prompt = _pooling(files), prompt_of(files)
@@ -209,12 +210,6 @@ def _unit(vectors: torch.Tensor) -> FloatArray:
     check_finite(unit)  # an infinite component became NaN
     array: FloatArray = unit.cpu().numpy()
     return array
-
-
-def _check_layers(files: ModelFiles, layers: int) -> None:
-    there = count_layers(files)
-    if not 1 <= layers <= there:
-        raise UsageError(f"layer={layers}: choose a layer from 1 to {there}")
 
 
 def prompt_of(files: ModelFiles) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import normalize
 
 from gistmeter.core.errors import BadModel, NotFinite, UsageError
+from gistmeter.models.encode.layers import cut, kept_layers
 from gistmeter.models.files.adapters import is_kind, read_tuned, restore_tuned
 from gistmeter.models.files.find import ModelFiles, find_model
 from gistmeter.models.files.load import load_tokenizer, load_weights
@@ -93,8 +94,7 @@ class TunedEncoder(torch.nn.Module):
 
     def cut(self, layers: int) -> None:
         """Keep only the given number of layers, from the bottom."""
-        self.encoder.encoder.layer = self.encoder.encoder.layer[:layers]
-        self.encoder.config.num_hidden_layers = layers
+        cut(self.encoder, layers)
 
     def text_head(self) -> TextHead:
         """Return the linear layer as a NumPy head for vectors of unit length."""
@@ -139,9 +139,7 @@ def load_tuned(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int, Te
     """
     facts = read_tuned(files, KIND)
     layer, learned = _layers(files, facts)
-    kept = layer if layers is None else layers
-    if not 1 <= kept <= layer:
-        raise UsageError(f"layer={layers}: choose a layer from 1 to {layer}")
+    kept = kept_layers(layers, layer)
     base = find_model(str(facts["base"]))
     tokenizer = load_tokenizer(base)
     encoder = load_weights(base, "AutoModel", tokenizer, num_hidden_layers=layer)

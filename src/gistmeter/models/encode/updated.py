@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from gistmeter.core.errors import UsageError
+from gistmeter.models.encode.layers import cut, kept_layers
 from gistmeter.models.files.adapted import adapted_encoder
 from gistmeter.models.files.adapters import read_tuned, restore_tuned, save_tuned, whole_number
 from gistmeter.models.files.find import ModelFiles
@@ -43,13 +43,10 @@ def load_updated(files: ModelFiles, layers: int | None) -> tuple[Any, Any, int]:
     """
     facts = read_tuned(files, KIND)
     most = whole_number(files, facts, "layers")
-    kept = most if layers is None else layers
-    if not 1 <= kept <= most:
-        raise UsageError(f"layer={layers}: choose a layer from 1 to {most}")
+    kept = kept_layers(layers, most)
     rank = whole_number(files, facts, "rank")
     encoder, tokenizer = adapted_encoder(str(facts["base"]), rank, num_hidden_layers=most)
     restore_tuned(encoder, files)
     merge_low_rank(encoder)
-    encoder.encoder.layer = encoder.encoder.layer[:kept]
-    encoder.config.num_hidden_layers = kept
+    cut(encoder, kept)
     return encoder.eval(), tokenizer, kept

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,7 @@ from gistmeter.core.errors import BadModel, DataError, UsageError
 from gistmeter.core.options import options_from
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.encode.updated import save_updated
-from gistmeter.models.files.adapted import adapted_encoder
-from gistmeter.models.files.adapters import restore_tuned
-from gistmeter.models.files.find import find_model
+from gistmeter.models.files.adapted import adapted_encoder, trainee_from
 from gistmeter.models.run.batching import mask, pad
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import tokenize
@@ -24,7 +23,7 @@ from gistmeter.text.sentences import split_sentences
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import kept, train, trainable_weights
 from gistmeter.training.queries import MODEL
-from gistmeter.training.recipe import Recipe, check_keys
+from gistmeter.training.recipe import Recipe
 from gistmeter.training.texts import TextPair, read_pairs
 
 BEST = 2.0
@@ -210,7 +209,6 @@ def train_similarities(
         UsageError: If the recipe is invalid.
         ModelError: If a model is missing or cannot be loaded.
     """
-    check_keys(recipe.data, ("folder", "sets", "batch", "window", "validation"), f"{recipe.name}, data")
     if not {"teacher", "teacher_layer"} <= recipe.model.keys() or not recipe.data.get("sets"):
         raise UsageError(
             f"{recipe.name}: add teacher and teacher_layer to [model], and file to [[data.sets]]"
@@ -219,20 +217,22 @@ def train_similarities(
         SimilarityData, {name: value for name, value in recipe.data.items() if name not in ("folder", "sets")}
     )
     wanted, settings = options_from(SimilarityModel, recipe.model), recipe.training
-    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model, tokenizer = adapted_encoder(
-        wanted.base, wanted.rank, seed=settings.seed, num_hidden_layers=wanted.layers, **dropout
+    start = {"start": wanted.start} if wanted.start else {}
+    trainee = trainee_from(
+        {"base": wanted.base, "rank": wanted.rank, **start},
+        partial(adapted_encoder, num_hidden_layers=wanted.layers),
+        seed=settings.seed,
     )
-    if wanted.start:
-        restore_tuned(model, find_model(wanted.start))
     runtime = Runtime(dtype=settings.precision, backend="torch", progress=False, cache_mb=0)
     teacher = Encoder.load(wanted.teacher, runtime, layers=wanted.teacher_layer)
     training, held = read_texts(data, recipe.data["sets"], settings.seed)
     held = random.Random(settings.seed).sample(held, min(options.validation, len(held)))
-    task = SimilarityTask(model, tokenizer, teacher, (training, held), options, seed=settings.seed)
+    task = SimilarityTask(
+        trainee.model, trainee.tokenizer, teacher, (training, held), options, seed=settings.seed
+    )
     counted = recipe.counted(len(task.batches))
     history = train(task, counted, folder, progress=progress)
-    save_updated(model, wanted.base, wanted.rank, folder / MODEL)
+    save_updated(trainee.model, trainee.base, trainee.rank, folder / MODEL)
     return {**kept(history["validations"], counted.select), "pairs": float(len(training))}
 
 
