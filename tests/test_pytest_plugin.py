@@ -14,6 +14,7 @@ from pytest_gistmeter import Check, message
 
 ROOT = Path(__file__).parents[1]
 SOURCE = "The bakery chain Kornfeld will open its first shop abroad in Ghent in October."
+RETOLD = "In October, the bakery chain Kornfeld will open a first shop abroad in Ghent."
 WRONG = "The bakery chain Kornfeld will open its first shop abroad in Dresden in October."
 
 
@@ -59,7 +60,7 @@ def test_a_wrong_fact_fails_and_a_right_one_passes() -> None:
         check.assert_supported(WRONG, SOURCE)
     assert "\x1b[1;31mDresden\x1b[0m in October" in str(caught.value)
     with pytest.raises(AssertionError, match=r"cloze is .*, below 1"):
-        check.assert_supported(SOURCE, SOURCE, at_least=1)
+        check.assert_supported(RETOLD, SOURCE, at_least=1)
     with pytest.raises(ValueError, match="cannot be checked: the candidate is empty"):
         check.assert_supported("", SOURCE)
 

@@ -305,6 +305,44 @@ def test_a_token_of_two_factors_belongs_to_the_first() -> None:
     assert filler.asked() == [["the red boat"], ["red boat"]]
 
 
+COPIES = "Anna Berg left Oslo on Monday. It is not true that she sold the red boat."
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({}, ["Anna Berg", "Oslo", "Monday", "She", "the red boat", "Monday"]),
+        ({"copied": True}, ["She", "the red boat", "Monday"]),
+        (
+            {"copied": True, "level": "summary"},
+            ["Anna Berg", "Oslo", "Monday", "She", "the red boat", "Monday"],
+        ),
+    ],
+)
+def test_a_copied_text_is_trusted_and_not_asked_for(options: dict[str, Any], asked: list[str]) -> None:
+    filler = Listed({"Oslo": [("Bergen", 0.9)], "the red boat": [("snow", 0.9)]})
+    text = "Anna Berg left Oslo on Monday! She sold the red boat on Monday."
+    score = score_one(Cloze(filler, tiny(), ClozeOptions(**options)), text, COPIES)
+    assert [word for words in filler.asked() for word in words] == asked
+    shown = {text[span.start : span.end]: (span.value, span.note) for span in score.spans}
+    assert shown["the red boat"] == (0.0, "→ snow (confidence .90)")
+    trusted_ = (1.0, "copied: the text around it stands in the source word for word")
+    assert shown["Oslo"] == (trusted_ if len(asked) == 3 else (0.0, "→ Bergen (confidence .90)"))
+    assert score.parts["factors"] == 6
+    assert score.flags == ()
+
+
+def test_what_the_source_denies_is_asked_for() -> None:
+    filler = Listed()
+    score_one(Cloze(filler, tiny(), ClozeOptions(copied=True)), "She sold the red boat.", COPIES)
+    assert filler.asked() == [["She"], ["the red boat"]]
+
+
+def test_the_contribution_of_the_document_to_a_copied_factor_is_all() -> None:
+    options = ClozeOptions(copied=True, criterion="soft", prior="subtract")
+    assert score_one(Cloze(Listed(), tiny(), options), "Anna Berg left Oslo", COPIES).value == 1.0
+
+
 def test_an_empty_candidate_never_reaches_the_model() -> None:
     filler = Listed()
     empty, missing = Cloze(filler, tiny()).score([Example("1", " \n", SOURCE), Example("2", TEXT)])
@@ -572,7 +610,7 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     assert re.fullmatch(
         r"cloze\|version=2\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
         r"\|criterion=f1\|definition=authors\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
-        r"\|window=0\|passage=0\|splitter=[^|]+\|cut=longest-first",
+        r"\|window=0\|passage=0\|copied=False\|splitter=[^|]+\|cut=longest-first",
         metric.signature.text,
     )
 

@@ -91,3 +91,30 @@ def test_another_encoder_may_say_how_similar_sentences_are() -> None:
 def test_a_share_outside_0_and_1_is_refused(similarity: float) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
         SpeedOptions(similarity=similarity)
+
+
+def test_a_copied_sentence_has_1_whatever_the_model_says() -> None:
+    candidate = ("Rain fell at noon!", "rain and night", "wind at noon")
+    source = ("night", "rain fell at noon in Ely", "they denied that wind at noon blew")
+    asked: list[tuple[str, str]] = []
+
+    class Doubter(Judge):
+        def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
+            asked.extend(pairs)
+            counts = np.ones((len(pairs), 2), dtype=np.int64)
+            return PairScores(np.full(len(pairs), -1.0), np.zeros(len(pairs)), counts, counts)
+
+    judge: Any = Doubter()
+    retriever: Any = Bags("rain", "noon", "night")
+    model = Entailment(judge, retriever, retriever, 0.0)
+    [found] = model.compare([Block(candidate, source)])
+    assert found.values.max(axis=1).tolist() == [1.0, -1.0, -1.0]
+    assert found.values[0].argmax() == 1, "the source sentence that it is copied from is the evidence"
+    assert {sentence for _, sentence in asked} == set(candidate[1:])
+    whole = Entailment(judge, retriever, retriever, 0.0, parts=False)
+    assert whole.compare([Block(candidate, source)])[0].values.max() == -1.0
+    assert whole.identity != model.identity
+
+
+def test_a_candidate_that_is_all_copied_leaves_nothing_to_ask() -> None:
+    assert values(0.7, ("they say rain fell",), ("so they say rain fell",)) == [1.0]

@@ -11,6 +11,7 @@ from gistmeter.text.factors import MarkedText
 
 ARROW = "→ "
 NOTHING = "(nothing)"
+COPIED = "copied: the text around it stands in the source word for word"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def factor_span(blank: Blank, verdict: Verdict | None, alpha: float) -> Span:
     start, end = blank.factor.start, blank.factor.end
     if verdict is None:
         return Span("candidate", start, end, math.nan, 0.0, blank.problem)
-    return Span("candidate", start, end, verdict.value, 1.0, note(verdict, alpha))
+    said = COPIED if blank.copied else note(verdict, alpha)
+    return Span("candidate", start, end, verdict.value, 1.0, said)
 
 
 def bare_sentences(marked: MarkedText) -> list[Span]:

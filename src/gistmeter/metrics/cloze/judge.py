@@ -33,6 +33,10 @@ class Verdict:
     complete: bool = True
 
 
+COPIED = Verdict(1.0, 1.0, "", same=True)
+"""Of a factor in a text that is copied from the document."""
+
+
 def judge(
     golds: Sequence[Ids],
     fills: Sequence[Fill],

@@ -14,10 +14,11 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
-from gistmeter.metrics.cloze.judge import Verdict, geometric, judge
+from gistmeter.metrics.cloze.judge import COPIED, Verdict, geometric, judge
 from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.metrics.cloze.passages import Passages
 from gistmeter.metrics.cloze.prepared import PreparedExample, read
+from gistmeter.metrics.cloze.questions import Blank
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.fill.protocol import Fill, Filler
 from gistmeter.text.factors import Factor, Pipeline
@@ -99,7 +100,7 @@ class Cloze:
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         prepared_examples = read(examples, self.filler, self.pipeline, self.options, self._passages)
         filled = self.filler.fill([query for prepared in prepared_examples for query in prepared.queries])
-        asked = [blank for prepared in prepared_examples for blank in prepared.blanks if not blank.problem]
+        asked = [blank for prepared in prepared_examples for blank in prepared.blanks if blank.asked]
         fills: list[Fill] = [fill for fills in filled for fill in fills]
         priors = self._priors(prepared_examples) if self.options.prior == "subtract" else None
         verdicts = judge([blank.gold for blank in asked], fills, self.filler, self.options, priors)
@@ -121,7 +122,7 @@ class Cloze:
     def _score_one(
         self, prepared: PreparedExample, verdicts: Iterator[Verdict], doubts: tuple[Flag, ...]
     ) -> Score:
-        judged = [(blank, None if blank.problem else next(verdicts)) for blank in prepared.blanks]
+        judged = [(blank, _verdict(blank, verdicts)) for blank in prepared.blanks]
         if not prepared.document:
             nothing = "the model's tokenizer finds no token in the source"
             return Score.undefined(prepared.id, nothing, (Flag("empty_side", "source"),))
@@ -138,6 +139,12 @@ class Cloze:
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
         return Score(prepared.id, value, parts, ordered, flags, problem)
+
+
+def _verdict(blank: Blank, verdicts: Iterator[Verdict]) -> Verdict | None:
+    if blank.asked:
+        return next(verdicts)
+    return COPIED if blank.copied else None
 
 
 def _parts(scored: Judged) -> dict[str, float]:

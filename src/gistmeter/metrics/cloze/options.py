@@ -36,6 +36,9 @@ class ClozeOptions:
             text for models with separate windows. 0 gives the model's own window.
         passage: Maximum number of document tokens in a question: those of the sentences that are most similar
             to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
+        copied: Whether the factors of a text that stands in the document word for word have the score 1
+            without a question. With `level=sentence`, a text is a sentence. Parts of sentences count in
+            English only, and not after words such as "that" and "denied", which may change what they say.
 
     Raises:
         UsageError: If a number is out of range, or `prior=subtract` is combined with a criterion other than
@@ -54,6 +57,7 @@ class ClozeOptions:
     aggregate: Literal["average", "geometric", "min"] = "average"
     window: int = 0
     passage: int = 0
+    copied: bool = False
 
     def __post_init__(self) -> None:
         if self.k < 1:

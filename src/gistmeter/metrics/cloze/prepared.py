@@ -1,16 +1,21 @@
 """Prepare examples for the model: find factors, split texts, and build queries."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gistmeter.core.example import Example
 from gistmeter.core.score import Flag
-from gistmeter.metrics.cloze.chunks import cut_chunks
+from gistmeter.metrics.cloze.chunks import Chunk, cut_chunks
 from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.metrics.cloze.passages import Document, Passages
-from gistmeter.metrics.cloze.questions import Blank, Question, ask
+from gistmeter.metrics.cloze.questions import Blank, Question, ask, trust
 from gistmeter.models.fill.protocol import Filler, Query
+from gistmeter.text.copied import copied_from
 from gistmeter.text.factors import MarkedText, Pipeline, find_factors
+from gistmeter.text.sentences import split_sentences
+
+Pair = tuple[str, str]
+"""The text of a chunk, and the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ def read(
         examples: Examples with a source.
         filler: Model that defines tokens, window, and input format.
         pipeline: spaCy pipeline that finds factors.
-        options: `selection`, `level` and `k` are used.
+        options: `selection`, `level`, `k` and `copied` are used.
         passages: Selects what a question reads of the document; None for its beginning.
     """
     candidates = list(dict.fromkeys(example.candidate for example in examples))
@@ -81,25 +86,45 @@ def read(
     tokens = dict(zip(texts, filler.tokenize(texts), strict=True))
     documents = {text: Document(joined, tokens[joined]) for text, joined in sources.items()}
     pairs = dict.fromkeys((c.text, _source(e)) for e in examples for c in chunks[e.candidate])
+    copied = _copied(pairs, sources, parts=pipeline.nlp.lang == "en") if options.copied else set()
+    asked = [pair for pair in pairs if pair not in copied]
     read = {pair: documents[pair[1]].tokens.ids for pair in pairs}
     if passages:
-        asked = [(text, documents[source]) for text, source in pairs]
-        read = dict(zip(pairs, passages.select(asked), strict=True))
+        chosen = passages.select([(text, documents[source]) for text, source in asked])
+        read |= zip(asked, chosen, strict=True)
+
+    def questions(chunk: Chunk, source: str) -> tuple[Question, ...]:
+        pair = chunk.text, source
+        if pair in copied:
+            return (trust(chunk, tokens[chunk.text], read[pair]),)
+        return tuple(ask(chunk, tokens[chunk.text], read[pair], filler, options))
+
     return [
         PreparedExample(
             example.id,
             marked[example.candidate],
             len(documents[_source(example)].tokens.ids),
             tuple(
-                (
-                    len(tokens[c.text].ids),
-                    tuple(ask(c, tokens[c.text], read[c.text, _source(example)], filler, options)),
-                )
-                for c in chunks[example.candidate]
+                (len(tokens[chunk.text].ids), questions(chunk, _source(example)))
+                for chunk in chunks[example.candidate]
             ),
         )
         for example in examples
     ]
+
+
+def _copied(pairs: Iterable[Pair], sources: Mapping[str, str], *, parts: bool) -> set[Pair]:
+    """Return the pairs whose text stands in the source word for word; see `copied_from`."""
+    texts: dict[str, list[str]] = {}
+    for text, source in pairs:
+        texts.setdefault(source, []).append(text)
+    found = set()
+    for source, own in texts.items():
+        spaced = sources[source]
+        sentences = [spaced[start:end] for start, end in split_sentences(spaced)]
+        rows = copied_from(own, sentences, parts=parts)
+        found |= {(text, source) for text, row in zip(own, rows, strict=True) if row is not None}
+    return found
 
 
 def _source(example: Example) -> str:

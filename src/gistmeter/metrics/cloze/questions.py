@@ -25,12 +25,20 @@ class Blank:
         gold: Tokens of the factor.
         number: Index of the blank within its question; -1 without a blank.
         problem: Reason why the factor has no blank; empty if it has one.
+        copied: Whether the text around the factor stands in the document word for word, so that nothing is
+            asked.
     """
 
     factor: Factor
     gold: tuple[int, ...] = ()
     number: int = -1
     problem: str = ""
+    copied: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether the model is asked for the factor."""
+        return not self.problem and not self.copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,12 @@ def ask(chunk: Chunk, text: Tokens, document: Ids, filler: Filler, options: Cloz
         ask_once(group, [places[factor] for factor in group], text, document, filler, options.window)
         for group in groups
     ]
+
+
+def trust(chunk: Chunk, text: Tokens, document: Ids) -> Question:
+    """Return a question that asks nothing, for a chunk that is copied from the document."""
+    blanks = tuple(Blank(factor, copied=True) for factor in chunk.factors)
+    return Question(None, blanks, (len(document), len(text.ids)))
 
 
 def ask_once(

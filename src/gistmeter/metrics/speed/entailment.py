@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gistmeter.metrics.speed.similarity import Block, Cosine, FloatArray, Similarity
 from gistmeter.models.encode.cross_encoder import PairScorer
 from gistmeter.models.encode.encoder import Encoder
+from gistmeter.text.copied import copied_from
 
 SINGLE = 2
 """Number of most similar source sentences that serve as single-sentence premises."""
@@ -28,6 +29,7 @@ class Entailment:
             retriever.
         similarity: Weight of that similarity, from 0 to 1.
         opposed: Whether p(contradiction) is subtracted from p(entailment).
+        parts: Whether parts of source sentences count as copied, too; see `copied_from`.
     """
 
     scorer: PairScorer
@@ -35,16 +37,18 @@ class Entailment:
     similar: Encoder
     similarity: float
     opposed: bool = True
+    parts: bool = True
 
     @property
     def identity(self) -> str:
         """Names of the models and sizes of the premises, for signatures."""
-        sizes = "+".join(map(str, JOINED))
-        by = f"{self.scorer.identity}/nli/top{SINGLE}/joined{sizes}/by {self.retriever.text_identity}"
+        premises = f"top{SINGLE}/joined{'+'.join(map(str, JOINED))}"
+        copied = "copied-parts" if self.parts else "copied"
+        by = f"{self.scorer.identity}/nli/{premises}/{copied}/by {self.retriever.text_identity}"
         return by if self.similar is self.retriever else f"{by}/similar {self.similar.text_identity}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
-        """Score each candidate sentence against its premises.
+        """Score each candidate sentence against its premises; one that is copied from the source has 1.
 
         Returns:
             One matrix per block. The score of a premise is in the column of its most similar sentence; all
@@ -52,7 +56,11 @@ class Entailment:
         """
         cosines = _cosines(self.retriever, blocks)
         similar = cosines if self.similar is self.retriever else _cosines(self.similar, blocks)
-        premises = [[_sets(row) for row in own] for own in cosines]
+        copies = [copied_from(block.candidate, block.other, parts=self.parts) for block in blocks]
+        premises = [
+            [_sets(row) if copy is None else [] for row, copy in zip(own, found, strict=True)]
+            for own, found in zip(cosines, copies, strict=True)
+        ]
         pairs = [
             (_joined(block, columns), sentence)
             for block, own in zip(blocks, premises, strict=True)
@@ -66,9 +74,13 @@ class Entailment:
         judged = scores.values if self.opposed else scores.entailed
         values = (1 - self.similarity) * judged + self.similarity * closest
         found, at = [], 0
-        for block, own in zip(blocks, premises, strict=True):
+        for block, own, copied in zip(blocks, premises, copies, strict=True):
             end = at + sum(map(len, own))
-            found.append(_view(block, own, values[at:end], scores.kept[at:end], scores.total[at:end]))
+            view = _view(block, own, values[at:end], scores.kept[at:end], scores.total[at:end])
+            for row, column in enumerate(copied):
+                if column is not None:
+                    view.values[row, column] = 1.0
+            found.append(view)
             at = end
         return found
 

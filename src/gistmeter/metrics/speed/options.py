@@ -27,7 +27,8 @@ class SpeedOptions:
             the models that are cross-encoders.
         task: Question for cross-encoders. `similarity` compares two sentences. `nli` measures whether
             source sentences entail the candidate sentence: p(entailment) − p(contradiction), from −1 to 1.
-            Premises are the most similar source sentences, alone and joined; the highest score counts.
+            Premises are the most similar source sentences, alone and joined; the highest score counts. A
+            sentence that stands in the source word for word has 1, and the model is not asked.
             `entailment` is `nli` without the contradiction: p(entailment), from 0 to 1, which is 0 for an
             invented sentence, too.
         similarity: With `task=nli` or `entailment`, the weight of the cosine similarity to the most similar

@@ -83,7 +83,14 @@ def _entailment(name: str, similar: str, runtime: Runtime, options: SpeedOptions
     retriever = Encoder.load(RETRIEVER, runtime)
     shared = options.similarity == 0 or similar == RETRIEVER
     alike = retriever if shared else Encoder.load(similar, runtime)
-    return Entailment(scorer, retriever, alike, options.similarity, opposed=options.task == "nli")
+    return Entailment(
+        scorer,
+        retriever,
+        alike,
+        options.similarity,
+        opposed=options.task == "nli",
+        parts=options.language == "en",
+    )
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:
