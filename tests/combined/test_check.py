@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from gistmeter import catalog
+from gistmeter.combined.check import KIND
+from gistmeter.combined.members import read_combination
 from gistmeter.combined.support import FEATURES, Risk, read_sentences
 from gistmeter.core.example import Example
 from gistmeter.core.score import Score, Span
@@ -120,3 +122,12 @@ def test_a_name_that_the_source_lacks_is_named(tiny_check: Path, tmp_path: Path)
     assert first.value > 0.9 and second.value < 0.1
     assert second.note.endswith("; in doubt: “Malta” is not in the source; “9” is not in the source")
     assert "not in the source" not in first.note
+
+
+@pytest.mark.parametrize("name", ["check", "check-base"])
+def test_a_copied_sentence_has_support_in_what_ships(name: str) -> None:
+    _, facts_ = read_combination(f"gistmeter/{name}", KIND)
+    risk = Risk.from_dict(facts_)
+    for similarity in (0.0, 1.0):  # of the closest source sentence, of which it may be a small part
+        for fact in (1.0, math.nan):  # a sentence may have no facts
+            assert risk.support((1.0, similarity, fact, fact, 1.0)) > 0.9
