@@ -87,9 +87,9 @@ def read(
     documents = {text: Document(joined, tokens[joined]) for text, joined in sources.items()}
     pairs = dict.fromkeys((c.text, _source(e)) for e in examples for c in chunks[e.candidate])
     copied = _copied(pairs, sources, parts=pipeline.nlp.lang == "en") if options.copied else set()
-    asked = [pair for pair in pairs if pair not in copied]
     read = {pair: documents[pair[1]].tokens.ids for pair in pairs}
     if passages:
+        asked = [pair for pair in pairs if pair not in copied]
         chosen = passages.select([(text, documents[source]) for text, source in asked])
         read |= zip(asked, chosen, strict=True)
 
