@@ -52,6 +52,21 @@ def test_in_other_languages_only_whole_sentences_count() -> None:
     assert copied_from([two, "The mayor of Harwick resigned"], SOURCE, parts=False) == [0, None]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "source", "row"),
+    [
+        ("एक दो का तीन", "एक दो की तीन।", None),
+        ("एक दो की तीन", "एक दो की तीन।", 0),
+        ("Cafe\u0301 noir est ouvert", "Café noir est ouvert.", 0),
+        ("Le cafe noir est ouvert", "Le café noir est ouvert.", None),
+        ("他昨天辞职。", "他昨天辞职", 0),
+        ("他昨天辞职。", "她昨天辞职", None),
+    ],
+)
+def test_marks_and_characters_count(sentence: str, source: str, row: int | None) -> None:
+    assert copied_from([sentence], [source], parts=False) == [row]
+
+
 def test_nothing_is_copied_from_nothing() -> None:
     assert copied_from(["One two three."], []) == [None]
     assert copied_from([], SOURCE) == []

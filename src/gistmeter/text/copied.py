@@ -1,9 +1,11 @@
 """Find the sentences that a text copies from its source word for word."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
+
+from gistmeter.text.plain_words import words
 
 LEAST = 3
 """Minimum number of words of a copied sentence; fewer words stand in many sources by chance."""
@@ -16,7 +18,7 @@ REPORTED = frozenset(
 )
 """Words after which a part of a sentence may say what the whole does not: "He denied that she resigned".
 `t` is the end of "don't"."""
-_WORD = re.compile(r"(?<!\w)[-−]\d+|\w+")
+_MINUS = "-\u2212"
 
 
 def copied_from(sentences: Sequence[str], source: Sequence[str], *, parts: bool = True) -> list[int | None]:
@@ -37,15 +39,23 @@ def copied_from(sentences: Sequence[str], source: Sequence[str], *, parts: bool 
     >>> copied_from(["the mayor, 52, resigned", "taxes will rise", "Mayor resigned on Monday"], source)
     [0, None, None]
     """
-    words = [_words(sentence) for sentence in source]
-    text = "".join(words)
-    starts = [0, *accumulate(map(len, words))]
+    said = [_words(sentence) for sentence in source]
+    text = "".join(said)
+    starts = [0, *accumulate(map(len, said))]
     return [_find(_words(sentence), text, starts, parts=parts) for sentence in sentences]
 
 
+@lru_cache(maxsize=1 << 14)  # many candidates have the same source
 def _words(sentence: str) -> str:
-    """Return the words in lower case, each with a space behind it."""
-    return "".join(f"{word} " for word in _WORD.findall(sentence.lower()))
+    """Return the words in lower case, each with a space behind it; a number keeps its minus."""
+    found = words(sentence, punctuation=False)
+    return "".join(f"{_sign(sentence, word.start)}{word.key} " for word in found)
+
+
+def _sign(text: str, at: int) -> str:
+    """Return `-` if a minus stands before a digit and after no word."""
+    minus = at > 0 and text[at - 1] in _MINUS and text[at].isdigit()
+    return "-" if minus and not text[max(0, at - 2) : at - 1].isalnum() else ""
 
 
 def _find(wanted: str, text: str, starts: Sequence[int], *, parts: bool) -> int | None:

@@ -4,7 +4,7 @@ import json
 import math
 import pickle
 from collections.abc import Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from operator import eq
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,6 @@ from gistmeter.metrics.baselines.content import divergence
 from gistmeter.metrics.baselines.extractive import Fragment, fragments
 from gistmeter.metrics.baselines.sari_operations import Definition, sari
 from gistmeter.metrics.baselines.substrings import SubstringIndex
-from gistmeter.metrics.baselines.words import words
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 BUILDERS: dict[str, tuple[Any, Any]] = {
@@ -233,31 +232,6 @@ def test_fragments_are_the_longest_and_first(candidate: list[str], source: list[
             expected.append(Fragment(at, 1, None))
         at += max(longest, 1)
     assert fragments(candidate, SubstringIndex(source)) == expected
-
-
-@settings(deadline=None)
-@given(text=st.text())
-def test_words_lie_in_the_text_in_order(text: str) -> None:
-    found = words(text, punctuation=True)
-    assert all(first.end <= second.start for first, second in pairwise(found))
-    assert all(text[word.start : word.end].strip() for word in found)
-    covered = "".join(text[word.start : word.end] for word in found)
-    assert sum(map(str.isalnum, covered)) == sum(map(str.isalnum, text))
-    assert set(words(text, punctuation=False)) <= set(found)
-
-
-@pytest.mark.parametrize(
-    ("text", "keys"),
-    [
-        ("Cafe\u0301 CAFÉ", ["café", "café"]),
-        ("می\u200cخواهم", ["می\u200cخواهم"]),
-        ("❤\ufe0fabc\u200b \u00add", ["❤\ufe0f", "abc", "d"]),
-        ("ビール2本", ["ビ", "ー", "ル", "2", "本"]),
-        ("\u0301", []),
-    ],
-)
-def test_words_of_many_scripts(text: str, keys: list[str]) -> None:
-    assert [word.key for word in words(text, punctuation=True)] == keys
 
 
 def test_what_cannot_be_seen_is_flagged() -> None:

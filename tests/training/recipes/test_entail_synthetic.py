@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from gistmeter.training.recipes.entailment.edits import Case, Edit, Edited
 from gistmeter.training.recipes.entailment.filled import filled
 from gistmeter.training.recipes.entailment.made import KINDS, claims_of, covered, make
 from gistmeter.training.recipes.entailment.parsed import Document, Sentence, content, parse_pairs
+from gistmeter.training.recipes.entailment.reported import ASSERTED, DENIED, OPEN, asserted, unasserted
 from gistmeter.training.recipes.entailment.rows import Labelled
 from gistmeter.training.recipes.entailment.synthetic import SyntheticData, make_rows, read_synthetic
 from gistmeter.training.texts import TextPair
@@ -189,7 +191,7 @@ def test_a_sentence_is_reduced(bridge: Document, harvest: Document) -> None:
 def test_each_kind_is_made_with_its_label(kind: str, bridge: Document, harvest: Document) -> None:
     found = [*made(kind, bridge, harvest), *made(kind, harvest, bridge)]
     assert found
-    right = kind in ("supported", "copied", "reduced", "echoed")
+    right = kind in ("supported", "copied", "reduced", "echoed", "asserted")
     for row in found:
         assert (row.allowed == (0, 1, 2)) == (kind == "unlabeled")
         assert row.set == f"synthetic/{kind}"
@@ -200,12 +202,73 @@ def test_each_kind_is_made_with_its_label(kind: str, bridge: Document, harvest: 
 def test_summary_sentences_without_a_label_are_made_on_request() -> None:
     options = SyntheticData(rows=5, other_rows={"copied": 2})
     assert options.wanted(options.rows, options.other_rows)["unlabeled"] == 0
-    assert options.wanted(5, {"unlabeled": 7})["unlabeled"] == 7
+    assert options.wanted(5, {"unlabeled": 7, "asserted": 3}) == {
+        **dict.fromkeys([kind for kind in KINDS if kind not in ("filler", "unasserted")], 5),
+        "unlabeled": 7,
+        "asserted": 3,
+        "unasserted": 0,
+    }
 
 
 def made(kind: str, document: Document, other: Document) -> list[Labelled]:
     rows = (make(kind, document, other, random.Random(seed)) for seed in range(15))
     return [row for row in rows if row is not None]
+
+
+SAID = "The council said that the old bridge will close in the summer."
+CLAIM = "The old bridge will close in the summer."
+
+
+def test_what_a_sentence_reports_is_supported_and_a_denied_report_is_not() -> None:
+    sentence = parsed(SAID)
+    found = {asserted(sentence, random.Random(seed)) for seed in range(40)}
+    assert {(one.claim, one.label) for one in found if one and one.evidence == SAID} == {(CLAIM, "supported")}
+    swapped = [unasserted(sentence, random.Random(seed)) for seed in range(60)]
+    reports = {one.evidence: one.label for one in swapped if one is not None and one.claim == CLAIM}
+    assert reports["The council denied that the old bridge will close in the summer."] == "refuted"
+    assert (
+        reports["The council refused to say whether the old bridge will close in the summer."]
+        == "not_supported"
+    )
+    assert len(reports) == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("The old bridge will close in the summer, the council said.", CLAIM),
+        ("The council has said that the old bridge will close in the summer.", None),
+        ("The council never said that the old bridge will close in the summer.", None),
+        ("The council said so in a short letter.", None),
+    ],
+)
+def test_a_report_is_read_only_where_it_asserts(text: str, claim: str | None) -> None:
+    found = (asserted(parsed(text), random.Random(seed)) for seed in range(12))
+    assert {one.claim for one in found if one is not None} == {text, claim} - {None}
+    denied = (unasserted(parsed(text), random.Random(seed)) for seed in range(12))
+    assert {one.claim for one in denied if one is not None} == {text}
+
+
+def test_frames_read_well(bridge: Document) -> None:
+    sentence = bridge.sentences[1]
+    texts = [one for seed in range(200) if (one := asserted(sentence, random.Random(seed))) is not None]
+    texts += [one for seed in range(200) if (one := unasserted(sentence, random.Random(seed))) is not None]
+    evidence = {one.evidence for one in texts}
+    assert any(
+        one.endswith(" said that engineers found 14 cracks in its northern pillar.") for one in evidence
+    )
+    assert "Reports that engineers found 14 cracks in its northern pillar are false." in evidence
+    assert any(re.fullmatch("If engineers found .* pillar, [a-z ]+ will respond.", one) for one in evidence)
+    assert all(one[0].isupper() and one.count(".") == 1 for one in evidence)
+    assert all("{it}" in frame for frame in (*ASSERTED, *DENIED, *OPEN))
+
+
+@pytest.mark.parametrize(
+    "text", ["And the old bridge will close soon.", "However, the bridge is closed now."]
+)
+def test_a_sentence_that_continues_another_is_not_reported(text: str) -> None:
+    assert asserted(parsed(text), random.Random(1)) is None
+    assert unasserted(parsed(text), random.Random(1)) is None
 
 
 def test_removed_evidence_is_gone(bridge: Document, harvest: Document) -> None:

@@ -16,8 +16,8 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import early_weights, score_by_source
-from gistmeter.metrics.baselines.words import TOKENIZER, words
 from gistmeter.text.language import language_flags
+from gistmeter.text.plain_words import TOKENIZER, words
 from gistmeter.text.sentences import SPLITTER, split_sentences
 from gistmeter.text.stems import stem
 

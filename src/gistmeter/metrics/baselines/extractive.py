@@ -12,7 +12,7 @@ from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word, score_by_source
 from gistmeter.metrics.baselines.substrings import SubstringIndex
-from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, Word, words
+from gistmeter.text.plain_words import LANGUAGES, TOKENIZER, Word, words
 
 
 @dataclass(frozen=True, slots=True)

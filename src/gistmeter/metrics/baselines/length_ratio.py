@@ -13,7 +13,7 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word
-from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, words
+from gistmeter.text.plain_words import LANGUAGES, TOKENIZER, words
 
 
 @dataclass(frozen=True, slots=True)

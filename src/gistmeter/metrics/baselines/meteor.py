@@ -13,9 +13,9 @@ from gistmeter.core.options import options_from, options_text
 from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import library, no_word
-from gistmeter.metrics.baselines.words import TOKENIZER, words
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.language import language_flags
+from gistmeter.text.plain_words import TOKENIZER, words
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import ngrams, no_word, score_by_source
-from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, Word, words
+from gistmeter.text.plain_words import LANGUAGES, TOKENIZER, Word, words
 
 ORDERS = (1, 2, 3, 4)
 

@@ -14,8 +14,8 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.matching.overlap import rouge_l, rouge_n
 from gistmeter.metrics.baselines.common import no_word
-from gistmeter.metrics.baselines.words import LANGUAGES, words
-from gistmeter.metrics.baselines.words import TOKENIZER as WORDS
+from gistmeter.text.plain_words import LANGUAGES, words
+from gistmeter.text.plain_words import TOKENIZER as WORDS
 from gistmeter.text.rouge_words import SHORT, Tokenizer, rouge_tokenizer
 from gistmeter.text.stems import stem
 

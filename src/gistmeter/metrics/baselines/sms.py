@@ -15,9 +15,9 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import no_word, truncation
 from gistmeter.metrics.baselines.movers import Bag, References, moves, unit_spans
-from gistmeter.metrics.baselines.words import TOKENIZER, words
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.plain_words import TOKENIZER, words
 from gistmeter.text.sentences import SPLITTER, split_sentences
 
 PRESETS = {"mini": "minilm", "base": "mpnet", "paper": "minilm"}

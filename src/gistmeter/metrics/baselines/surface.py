@@ -12,7 +12,7 @@ from gistmeter.core.options import options_text
 from gistmeter.core.score import Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.baselines.common import ngrams, no_word
-from gistmeter.metrics.baselines.words import LANGUAGES, TOKENIZER, words
+from gistmeter.text.plain_words import LANGUAGES, TOKENIZER, words
 from gistmeter.text.sentences import SPLITTER, split_sentences
 
 

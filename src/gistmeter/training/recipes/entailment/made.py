@@ -19,6 +19,7 @@ from gistmeter.training.recipes.entailment.edits import (
     same_document,
 )
 from gistmeter.training.recipes.entailment.parsed import NAMES, NUMBERS, Document, Sentence, content
+from gistmeter.training.recipes.entailment.reported import Report, asserted, unasserted
 from gistmeter.training.recipes.entailment.rows import ALLOWED, Labelled, evidence
 from gistmeter.training.recipes.entailment.syntax import negation, reduced, roles, splice
 
@@ -44,6 +45,13 @@ EDITS: Mapping[str, Edit] = {
 """Kinds of unsupported claims → edits. The kind `filler` is made in the module `filled`."""
 UNLABELED = "unlabeled"
 """Kind of the summary sentences as they are, supported or not, for a teacher to judge."""
+REPORTS: Mapping[str, Callable[[Sentence, random.Random], Report | None]] = {
+    "asserted": asserted,
+    "unasserted": unasserted,
+}
+"""Kinds whose evidence reports the claim → maker of the report."""
+ON_REQUEST = (UNLABELED, *REPORTS)
+"""Kinds that a recipe must name, so that recipes from before them stay as they were."""
 BOTH_WAYS = ("same-document", "other-document", "number", "antonym", "negation")
 """Symmetric edits: neither the original nor the edited sentence supports the other."""
 TRIES = 5
@@ -180,6 +188,16 @@ def _echoed(kind: str, case: Case, rng: random.Random) -> Labelled | None:
     return _labelled(premise, edited.text, "supported", kind) if edited.text in premise else None
 
 
+def _reported(kind: str, case: Case, rng: random.Random) -> Labelled | None:
+    """Replace a sentence of the source by a report of it; what the report asserts is supported."""
+    report = REPORTS[kind](case.sentence, rng)
+    if report is None or case.document.source.count(case.sentence.text) != 1:
+        return None
+    source = case.document.source.replace(case.sentence.text, report.evidence)
+    premise = _premise(source, report.claim, rng)
+    return _labelled(premise, report.claim, report.label, kind) if report.evidence in premise else None
+
+
 def _premise(source: str, claim: str, rng: random.Random) -> str:
     return evidence(source, claim, most=rng.randint(*PREMISE))
 
@@ -196,8 +214,9 @@ MAKERS: Mapping[str, Callable[[str, Case, random.Random], Labelled | None]] = {
     "removed": _removed,
     UNLABELED: _unlabeled,
     "reversed": _reversed,
+    **dict.fromkeys(REPORTS, _reported),
     **dict.fromkeys(EDITS, _edited),
 }
-OF_DOCUMENT = ("copied", "reduced", "echoed", "reversed")
+OF_DOCUMENT = ("copied", "reduced", "echoed", "reversed", *REPORTS)
 """Kinds whose claim is a sentence of the document itself."""
 KINDS = (*MAKERS, "filler")

@@ -15,7 +15,7 @@ from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.factors import Pipeline, load_pipeline
 from gistmeter.training.recipes.entailment.filled import KIND as FILLED
 from gistmeter.training.recipes.entailment.filled import filled
-from gistmeter.training.recipes.entailment.made import KINDS, UNLABELED, make
+from gistmeter.training.recipes.entailment.made import KINDS, ON_REQUEST, make
 from gistmeter.training.recipes.entailment.parsed import Document, parse_pairs
 from gistmeter.training.recipes.entailment.rows import Labelled
 from gistmeter.training.texts import TextPair, read_pairs
@@ -52,9 +52,9 @@ class SyntheticData:
                 raise UsageError(f"data.synthetic.other_rows: unknown kind {kind!r}; choose from: {known}")
 
     def wanted(self, rows: int, other_rows: Mapping[str, int]) -> dict[str, int]:
-        """Return the number of rows of each enabled kind; pairs without labels are made only on request."""
+        """Return the number of rows of each enabled kind; see `ON_REQUEST` for the others."""
         kinds = [kind for kind in KINDS if kind != FILLED or self.filler]
-        return {kind: other_rows.get(kind, 0 if kind == UNLABELED else rows) for kind in kinds}
+        return {kind: other_rows.get(kind, 0 if kind in ON_REQUEST else rows) for kind in kinds}
 
 
 def read_synthetic(

@@ -1,4 +1,4 @@
-"""Word tokenizer for length ratio, novelty and extractiveness, for all scripts."""
+"""Word tokenizer of the baselines and of copied sentences, for all scripts."""
 
 import re
 import unicodedata
