@@ -136,12 +136,26 @@ def test_the_side_that_agrees_with_people_counts_more() -> None:
         return RatedPair("1", "d", (side([[0.0]], [ours]), side([[0.0]], [theirs])), 0.5, {})
 
     rows = [pair(0.1, 0.9), pair(0.5, 0.2), pair(0.9, 0.5), pair(0.3, 0.3)]
-    assert train_scale.balanced_share(rows, [0.1, 0.5, 0.9, 0.0], [3]) == 1.0
-    assert train_scale.balanced_share(rows, [0.9, 0.2, 0.5, 0.0], [3]) == 0.0
-    assert train_scale.balanced_share(rows, [0.5, 0.5, 0.5, 0.0], [3]) == 0.5, "nothing to choose by"
+    assert train_scale.balanced(rows, [0.1, 0.5, 0.9, 0.0], [3]) == (1.0, 0.0)
+    assert train_scale.balanced(rows, [0.9, 0.2, 0.5, 0.0], [3]) == (0.0, 0.0)
+    assert train_scale.balanced(rows, [0.5, 0.5, 0.5, 0.0], [3]) == (0.5, 0.0), "nothing to choose by"
     task = WeighTask(rows, [0.0] * 4, [3], batch=1, seed=1, start="zero")
     task.share = 0.8
     assert task.predict(rows[:1]).item() == pytest.approx(0.8 * 0.1 + 0.2 * 0.9)
+
+
+def test_the_first_words_of_the_source_count_more_if_people_agree() -> None:
+    def pair(ours: float, *theirs: float) -> RatedPair:
+        states = [[0.0]] * len(theirs)
+        return RatedPair("1", "d", (side([[0.0]], [ours]), side(states, list(theirs))), 0.5, {})
+
+    rows = [pair(0.1, 1, 0, 0), pair(0.9, 0, 1, 0), pair(0.5, 0, 0, 1), pair(0.9, 0, 0, 0)]
+    share, fall = train_scale.balanced(rows, [0.9, 0.4, 0.3, 0.0], [])
+    assert (share, fall) == (0.0, 1.0)
+    task = WeighTask(rows, [0.0] * 4, [3], batch=1, seed=1, start="zero")
+    task.share, task.fall = share, fall
+    total = 1 + 1 / 2 + 1 / 3
+    assert task.predict(rows).tolist() == pytest.approx([1 / total, 1 / 2 / total, 1 / 3 / total, 0.0])
 
 
 def test_a_learned_share_decides_the_score(tiny_copy_infiller: Path, tmp_path: Path) -> None:

@@ -65,6 +65,23 @@ def test_the_encoder_of_a_head_is_found_from_every_working_directory(
     assert build("paper", str(folders["bert"]), RUNTIME, given).score([EXAMPLE])[0].problem is None
 
 
+def test_weights_of_the_source_that_fall_are_saved_and_used(folders: dict[str, Path], tmp_path: Path) -> None:
+    head = Head("fluency", "filler", np.zeros(32, np.float32), 0.5, 0.5)
+    head.save(tmp_path)
+    again = Head.load(tmp_path, "fluency")
+    assert (again.candidate_share, again.fall, again.identity) == (0.5, 0.5, head.identity)
+    assert head.identity != Head("fluency", "filler", np.zeros(32, np.float32)).identity
+    encoder = PairEncoder.load(str(folders["bert"]), RUNTIME)
+    ids = tokens_of(encoder, CANDIDATE, SOURCE)
+    [(ours, theirs)] = TokenWeighter(encoder, again).logits([(ids[0], ids[1])])
+    assert not ours.any()
+    assert np.exp(theirs) == pytest.approx(1 / np.sqrt(np.arange(1, len(ids[1]) + 1)))
+    with pytest.raises(BadModel):
+        broken = json.loads((tmp_path / "fluency.json").read_text(encoding="utf-8")) | {"fall": -1}
+        (tmp_path / "fluency.json").write_text(json.dumps(broken), encoding="utf-8")
+        Head.load(tmp_path, "fluency")
+
+
 @pytest.mark.parametrize(
     ("facts", "data"),
     [

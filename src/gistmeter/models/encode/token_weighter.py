@@ -31,18 +31,22 @@ class Head:
         weight: W, shape (d,).
         candidate_share: The weight of the candidate side, from 0 to 1; the source side has the rest. The
             paper uses 0.5.
+        fall: How fast the weights of the source's words fall with their position, at least 0; see
+            `falling`. The paper uses 0.
     """
 
     dimension: str
     encoder: str
     weight: FloatArray
     candidate_share: float = 0.5
+    fall: float = 0.0
 
     @property
     def identity(self) -> str:
-        """The quality and a prefix of the SHA-256 of W, including the candidate share if it is not 0.5."""
-        share = [] if self.candidate_share == 0.5 else [self.candidate_share]
-        weight = np.array([*self.weight, *share], dtype="<f4")
+        """The quality and a prefix of the SHA-256 of W, with share and fall unless they are the paper's."""
+        share = [] if self.candidate_share == 0.5 and not self.fall else [self.candidate_share]
+        fall = [self.fall] if self.fall else []
+        weight = np.array([*self.weight, *share, *fall], dtype="<f4")
         return f"{self.dimension}@{hashlib.sha256(weight.tobytes()).hexdigest()[:12]}"
 
     def save(self, folder: Path) -> None:
@@ -56,6 +60,7 @@ class Head:
             "encoder": self.encoder if self.encoder == OWN else name_from(folder, self.encoder),
             "width": len(self.weight),
             "candidate_share": self.candidate_share,
+            "fall": self.fall,
         }
         _path(folder, self.dimension).with_suffix(".json").write_text(
             json.dumps(facts, indent=1) + "\n", encoding="utf-8"
@@ -84,17 +89,28 @@ class Head:
             facts = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             weight, share = load_file(path)["weight"].reshape(-1), float(facts.get("candidate_share", 0.5))
             encoder = name_in(folder, str(facts["encoder"]))
-            head = cls(str(facts["dimension"]), encoder, weight, share)
+            head = cls(str(facts["dimension"]), encoder, weight, share, float(facts.get("fall", 0.0)))
             wanted = (dimension, int(facts["width"]))
         except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
             raise BadModel(f"{path} or its .json file is damaged; replace both: {error}") from error
         if (head.dimension, len(head.weight)) != wanted or not (
-            np.isfinite(head.weight).all() and 0 <= head.candidate_share <= 1
+            np.isfinite(head.weight).all() and 0 <= head.candidate_share <= 1 and 0 <= head.fall < np.inf
         ):
             raise BadModel(
                 f"{path} does not match its .json file ({wanted[1]} weights for {wanted[0]}); replace both"
             )
         return head
+
+
+def falling(count: int, fall: float) -> FloatArray:
+    """Return −fall · log n for n = 1 … count: added to logits, it divides the n-th weight by n^fall.
+
+    News says the most important things first, so the words at its beginning count more for relevance.
+
+    >>> np.exp(falling(4, 0.5)).round(2).tolist()
+    [1.0, 0.71, 0.58, 0.5]
+    """
+    return (-fall * np.log(np.arange(1, count + 1))).astype(np.float32)
 
 
 class TokenWeighter:
@@ -119,7 +135,7 @@ class TokenWeighter:
         self.identity = f"{head.identity}/{encoder.identity}"
 
     def logits(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[tuple[FloatArray, FloatArray]]:
-        """Return W·e for each sub-word of the candidate and of the source, for each pair.
+        """Return W·e for each sub-word of the candidate, and W·e − fall · log n for the n-th of the source.
 
         Args:
             pairs: Token ids of (candidate, source) from the tokenizer of the encoder, without special tokens.
@@ -132,7 +148,8 @@ class TokenWeighter:
         def read(states: torch.Tensor) -> torch.Tensor:
             return states @ weight
 
-        return self.encoder.read(pairs, read)
+        found = self.encoder.read(pairs, read)
+        return [(ours, theirs + falling(len(theirs), self.head.fall)) for ours, theirs in found]
 
 
 def _path(folder: Path, dimension: str) -> Path:

@@ -130,7 +130,8 @@ class WeigherModel:
         filler: Model that fills the blanks: a folder, or an ID on the Hub.
         encoder: Encoder that reads the pairs; `filler` is the encoder of the filler.
         start: Initial weights of the linear layer: `zero` (uniform weights of sub-words), or `random`.
-        balance: Whether to learn the share of each side; in the paper, each counts one half.
+        balance: Whether to learn the share of each side, and how much more the first words of the source
+            count; in the paper, each side counts one half, and all words are alike.
         dtype: Precision of both models, as in `Runtime`.
     """
 
@@ -176,7 +177,7 @@ def train_weighers(recipe: Recipe, data: Path, output: Path, *, progress: bool) 
             held = share_out(keys[chosen.split], chosen.split, chosen.parts, recipe.training.seed)[0]
             task, history = fit(known, targets, held, plan, output / dimension)
             figures[f"{dimension}_loss"] = kept(history["validations"], recipe.training.select)["loss"]
-            Head(dimension, model.encoder, task.weight, task.share).save(output / WEIGHERS)
+            Head(dimension, model.encoder, task.weight, task.share, task.fall).save(output / WEIGHERS)
             for split in SPLITS if chosen.folds else ():
                 folds = share_out(keys[split], split, chosen.folds, recipe.training.seed)
                 found = cross_validate(known, targets, folds, plan, (split, output / "folds" / dimension))

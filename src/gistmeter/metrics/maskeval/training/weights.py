@@ -13,8 +13,9 @@ from torch.nn.functional import mse_loss
 from gistmeter.core.correlation import pearson
 from gistmeter.core.errors import DataError
 from gistmeter.metrics.maskeval.training.rows import RatedPair, SideStates
-from gistmeter.metrics.maskeval.training.scale import balanced_share, spread_like_uniform
+from gistmeter.metrics.maskeval.training.scale import balanced, spread_like_uniform
 from gistmeter.metrics.maskeval.training.split import Split, draw_apart, share_out
+from gistmeter.models.encode.token_weighter import falling
 from gistmeter.training.batches import Batches
 from gistmeter.training.loop import History, train
 from gistmeter.training.recipe import Recipe
@@ -46,7 +47,8 @@ class Plan:
         parts: Number of parts; one of them is held out for validation.
         start: Initial weights: `zero` or `random`.
         spread: Whether to map targets to the mean and standard deviation of the uniform scores.
-        balance: Whether to learn the share of each side; otherwise each counts one half.
+        balance: Whether to learn the share of each side and the fall of the source's weights; otherwise each
+            side counts one half, and nothing falls.
         done: Callback after each trained layer.
     """
 
@@ -94,6 +96,7 @@ class WeighTask:
         self.held_targets = torch.tensor([targets[at] for at in held_out])
         self.batches = Batches(len(learned), batch, seed)
         self.share = 0.5  # share of the candidate's side
+        self.fall = 0.0  # of the source's weights, see `falling`
         torch.manual_seed(seed)
         self.model = torch.nn.Linear(rows[0].sides[0].states.shape[1], 1, bias=False)
         if start == "zero":
@@ -119,17 +122,17 @@ class WeighTask:
 
     def predict(self, rows: Sequence[RatedPair]) -> torch.Tensor:
         """Return the weighted score of each row, combined over both sides (equation 5), shape (rows,)."""
-        shares = torch.tensor([self.share, 1 - self.share])
-        return torch.stack(
-            [
-                (shares * torch.stack([self._side(*_tensors(side)) for side in row.sides])).sum()
-                for row in rows
-            ]
-        )
+        return torch.stack([self._score(*row.sides) for row in rows])
 
-    def _side(self, states: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+    def _score(self, candidate: SideStates, source: SideStates) -> torch.Tensor:
+        return self.share * self._side(candidate, 0.0) + (1 - self.share) * self._side(source, self.fall)
+
+    def _side(self, side: SideStates, fall: float) -> torch.Tensor:
         # Equals the sum over words: sub-words share the score of their word, and their weights add up.
+        states, values = _tensors(side)
         logits: torch.Tensor = self.model(states)[:, 0]
+        if fall:
+            logits = logits + torch.from_numpy(falling(len(values), fall))
         return (logits.softmax(dim=0) * values).sum()
 
     def _error(self, rows: Sequence[RatedPair], targets: torch.Tensor) -> torch.Tensor:
@@ -156,7 +159,7 @@ def fit(
         targets = spread_like_uniform(rows, targets, held_out)
     task = WeighTask(rows, targets, held_out, batch=plan.batch, seed=seed, start=plan.start)
     if plan.balance:
-        task.share = balanced_share(rows, targets, held_out)
+        task.share, task.fall = balanced(rows, targets, held_out)
     settings = plan.recipe.counted(len(task.batches))
     history = train(task, settings, folder, progress=False)
     plan.done()
