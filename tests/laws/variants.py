@@ -51,7 +51,7 @@ def build(
         patch.setattr(speed, "RETRIEVER", str(model))
         patch.setattr(cloze, "RETRIEVER", encoder_folder())
         patch.setattr(cloze, "load_pipeline", load_once)
-        folder = nli_folder() if options.get("task") in ("nli", "entailment") else str(model)
+        folder = nli_folder() if options.get("task") == "nli" else str(model)
         return catalog.build(name, model=folder, runtime=runtime, options=options)
 
 
@@ -117,6 +117,7 @@ BESIDE: dict[tuple[str, str], dict[str, object]] = {
     ("cloze", "prior"): {"criterion": "soft", "aggregate": "average"},
     ("simplicity", "damp"): {"weight": "frequency", "unit": "subword"},
     ("speed", "task"): {"mode": "cross", "against": "source"},
+    ("speed", "contradiction"): {"mode": "cross", "against": "source", "task": "nli"},
     ("speed", "similarity"): {"mode": "cross", "against": "source", "task": "nli"},
 }
 # Texts that name a file, a model, a language or a token; what each may be, the metric's own tests say.

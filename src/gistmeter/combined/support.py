@@ -11,7 +11,8 @@ LARGEST = 700.0  # exponent that a float holds
 FEATURES = ("entailment", "similarity", "facts", "worst_fact", "names")
 """Features of a sentence; higher is better.
 
-`entailment`: p(entailment) given the closest source sentences; unknown without it.
+`entailment`: p(entailment) given the closest source sentences, minus a share of p(contradiction); unknown
+without the member.
 `similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
 probabilities of its facts. `names`: 0 if the source lacks a name or number of the sentence, otherwise 1.
 """
@@ -92,7 +93,7 @@ def read_sentences(
         similarity: By `speed` with cosine similarity, from which the sentences are taken.
         facts: By `cloze`; may have a problem.
         names: By `names`.
-        entailment: By `speed` with `task=entailment`; has the same sentences.
+        entailment: By `speed` with `task=nli`; has the same sentences.
     """
     entailed = {} if entailment is None else {(s.start, s.end): s for s in _ours(entailment)}
     found = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gistmeter.core.errors import UsageError
+from gistmeter.core.options import options_from
 from gistmeter.metrics.speed.entailment import Entailment
 from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Block
@@ -25,7 +26,7 @@ class Judge:
     def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
         entailed = np.array([float(set(b.split()) <= set(a.split())) for a, b in pairs])
         counts = np.array([[len(a.split()), len(b.split())] for a, b in pairs])
-        return PairScores(2 * entailed - 1, entailed, counts, counts)
+        return PairScores(2 * entailed - 1, 1 - entailed, counts, counts)
 
 
 class Bags:
@@ -46,7 +47,7 @@ class Bags:
 def values(similarity: float, candidate: tuple[str, ...], source: tuple[str, ...]) -> list[float]:
     judge: Any = Judge()
     retriever: Any = Bags("rain", "fell", "wind", "blew", "noon", "night", "and")
-    [found] = Entailment(judge, retriever, retriever, similarity).compare([Block(candidate, source)])
+    [found] = Entailment(judge, retriever, similarity, 1.0).compare([Block(candidate, source)])
     best: list[float] = found.values.max(axis=1).tolist()
     return best
 
@@ -59,12 +60,13 @@ def test_without_similarity_a_value_is_the_best_premises_entailment() -> None:
     assert values(0.0, ("rain fell noon",), SOURCE) == [1.0], "joined sentences are a premise as well"
 
 
-def test_entailment_alone_does_not_subtract_contradiction() -> None:
+@pytest.mark.parametrize(("weight", "value"), [(0.0, 0.0), (0.3, -0.3), (1.0, -1.0)])
+def test_contradiction_is_subtracted_with_its_weight(weight: float, value: float) -> None:
     judge: Any = Judge()
     retriever: Any = Bags("rain", "wind")
-    alone = Entailment(judge, retriever, retriever, 0.0, opposed=False)
-    [found] = alone.compare([Block(("rain fell", "rain and night"), SOURCE)])
-    assert found.values.max(axis=1).tolist() == [1.0, 0.0]
+    weighed = Entailment(judge, retriever, 0.0, weight)
+    [found] = weighed.compare([Block(("rain fell", "rain and night"), SOURCE)])
+    assert found.values.max(axis=1).tolist() == pytest.approx([1.0, value])
 
 
 def test_similarity_has_its_share() -> None:
@@ -74,23 +76,11 @@ def test_similarity_has_its_share() -> None:
     assert mixed == pytest.approx([0.3 * -1 + 0.7 / np.sqrt(3), 1.0])
 
 
-def test_another_encoder_may_say_how_similar_sentences_are() -> None:
-    judge: Any = Judge()
-    retriever: Any = Bags("rain", "wind")
-    similar: Any = Bags("night", "noon")
-    own = Entailment(judge, retriever, retriever, 1.0)
-    other = Entailment(judge, retriever, similar, 1.0)
-    blocks = [Block(("rain and night",), SOURCE)]
-    [found] = other.compare(blocks)
-    assert found.values.max() == 1.0, "night is as close as can be"
-    assert found.values[0].argmax() == SOURCE.index("rain fell"), "premises are the retriever's"
-    assert own.identity != other.identity
-
-
-@pytest.mark.parametrize("similarity", [-0.1, 1.5, float("nan")])
-def test_a_share_outside_0_and_1_is_refused(similarity: float) -> None:
+@pytest.mark.parametrize("name", ["contradiction", "similarity"])
+@pytest.mark.parametrize("weight", [-0.1, 1.5, float("nan")])
+def test_a_weight_outside_0_and_1_is_refused(name: str, weight: float) -> None:
     with pytest.raises(UsageError, match="from 0 to 1"):
-        SpeedOptions(similarity=similarity)
+        options_from(SpeedOptions, {name: weight})
 
 
 def test_a_copied_sentence_has_1_whatever_the_model_says() -> None:
@@ -106,12 +96,12 @@ def test_a_copied_sentence_has_1_whatever_the_model_says() -> None:
 
     judge: Any = Doubter()
     retriever: Any = Bags("rain", "noon", "night")
-    model = Entailment(judge, retriever, retriever, 0.0)
+    model = Entailment(judge, retriever, 0.0, 1.0)
     [found] = model.compare([Block(candidate, source)])
     assert found.values.max(axis=1).tolist() == [1.0, -1.0, -1.0]
     assert found.values[0].argmax() == 1, "the source sentence that it is copied from is the evidence"
     assert {sentence for _, sentence in asked} == set(candidate[1:])
-    whole = Entailment(judge, retriever, retriever, 0.0, parts=False)
+    whole = Entailment(judge, retriever, 0.0, 1.0, parts=False)
     assert whole.compare([Block(candidate, source)])[0].values.max() == -1.0
     assert whole.identity != model.identity
 

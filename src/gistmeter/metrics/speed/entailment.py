@@ -1,4 +1,4 @@
-"""Score candidate sentences by their entailment from source sentences (`task=nli` or `entailment`)."""
+"""Score candidate sentences by their entailment from source sentences (`task=nli`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,23 +20,21 @@ Columns = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entailment:
-    """Natural language inference model with sentence encoders.
+    """Natural language inference model with a sentence encoder.
 
     Args:
         scorer: Natural language inference model.
-        retriever: Encoder whose cosine similarity selects the source sentences used as premises.
-        similar: Encoder whose highest cosine similarity is part of the score of a sentence; it may be the
-            retriever.
+        retriever: Encoder whose cosine similarity selects the source sentences used as premises. The highest
+            one is part of the score of a sentence.
         similarity: Weight of that similarity, from 0 to 1.
-        opposed: Whether p(contradiction) is subtracted from p(entailment).
+        contradiction: Weight of p(contradiction), which is subtracted from p(entailment); from 0 to 1.
         parts: Whether parts of source sentences count as copied, too; see `copied_from`.
     """
 
     scorer: PairScorer
     retriever: Encoder
-    similar: Encoder
     similarity: float
-    opposed: bool = True
+    contradiction: float
     parts: bool = True
 
     @property
@@ -44,8 +42,7 @@ class Entailment:
         """Names of the models and sizes of the premises, for signatures."""
         premises = f"top{SINGLE}/joined{'+'.join(map(str, JOINED))}"
         copied = "copied-parts" if self.parts else "copied"
-        by = f"{self.scorer.identity}/nli/{premises}/{copied}/by {self.retriever.text_identity}"
-        return by if self.similar is self.retriever else f"{by}/similar {self.similar.text_identity}"
+        return f"{self.scorer.identity}/nli/{premises}/{copied}/by {self.retriever.text_identity}"
 
     def compare(self, blocks: Sequence[Block]) -> list[Similarity]:
         """Score each candidate sentence against its premises; one that is copied from the source has 1.
@@ -54,8 +51,7 @@ class Entailment:
             One matrix per block. The score of a premise is in the column of its most similar sentence; all
             other columns hold −1, so that greedy matching selects the best premise.
         """
-        cosines = _cosines(self.retriever, blocks)
-        similar = cosines if self.similar is self.retriever else _cosines(self.similar, blocks)
+        cosines = [found.values for found in Cosine(self.retriever).compare(blocks)]
         copies = [copied_from(block.candidate, block.other, parts=self.parts) for block in blocks]
         premises = [
             [_sets(row) if copy is None else [] for row, copy in zip(own, found, strict=True)]
@@ -69,9 +65,9 @@ class Entailment:
         ]
         scores = self.scorer.score(pairs)
         closest = np.repeat(
-            [row.max() for own in similar for row in own], [len(sets) for own in premises for sets in own]
+            [row.max() for own in cosines for row in own], [len(sets) for own in premises for sets in own]
         )
-        judged = scores.values if self.opposed else scores.entailed
+        judged = scores.values + (1 - self.contradiction) * scores.contradicted
         values = (1 - self.similarity) * judged + self.similarity * closest
         found, at = [], 0
         for block, own, copied in zip(blocks, premises, copies, strict=True):
@@ -83,11 +79,6 @@ class Entailment:
             found.append(view)
             at = end
         return found
-
-
-def _cosines(encoder: Encoder, blocks: Sequence[Block]) -> list[FloatArray]:
-    """Return the cosine similarities of each block, shape (candidate sentences, other sentences)."""
-    return [found.values for found in Cosine(encoder).compare(blocks)]
 
 
 def _sets(cosines: FloatArray) -> list[Columns]:

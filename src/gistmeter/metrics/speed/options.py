@@ -26,14 +26,13 @@ class SpeedOptions:
         mode: `encoder` uses the cosine of sentence embeddings (equation 1). `cross` uses the pair scores of
             the models that are cross-encoders.
         task: Question for cross-encoders. `similarity` compares two sentences. `nli` measures whether
-            source sentences entail the candidate sentence: p(entailment) − p(contradiction), from −1 to 1.
+            source sentences entail the candidate sentence: p(entailment), less a share of p(contradiction).
             Premises are the most similar source sentences, alone and joined; the highest score counts. A
             sentence that stands in the source word for word has 1, and the model is not asked.
-            `entailment` is `nli` without the contradiction: p(entailment), from 0 to 1, which is 0 for an
-            invented sentence, too.
-        similarity: With `task=nli` or `entailment`, the weight of the cosine similarity to the most similar
-            source sentence, from 0 to 1; the entailment score has the rest. Entailment alone says little
-            where sentences are copied, because nearly all of them are entailed.
+        contradiction: With `task=nli`, the share of p(contradiction) that is subtracted, from 0 to 1. With 1,
+            an invented sentence, which is neither entailed nor contradicted, is in the middle of the range.
+        similarity: With `task=nli`, the weight of the cosine similarity to the most similar source sentence,
+            from 0 to 1; the entailment score has the rest. Similarity says more where sentences are copied.
         language: Language of the model, or several as `de+en`; rows in another language have no value. `xx`
             for a model of any language. It also decides where sentences end, unless a row names its own;
             of several, the one that a text seems to be in.
@@ -41,7 +40,7 @@ class SpeedOptions:
             `multilingual`, `language`: the mean of unrelated sentences of the row's language.
 
     Raises:
-        UsageError: If `task=nli` or `entailment` is combined with options that do not support it, or a
+        UsageError: If `task=nli` is combined with options that do not support it, or a
             number is out of range.
     """
 
@@ -52,14 +51,16 @@ class SpeedOptions:
     ensemble: Literal["mean", "max"] = "mean"
     references: Literal["mean", "max", "pooled"] = "mean"
     mode: Literal["encoder", "cross"] = "encoder"
-    task: Literal["similarity", "nli", "entailment"] = "similarity"
-    similarity: float = 0.7
+    task: Literal["similarity", "nli"] = "similarity"
+    contradiction: float = 0.3
+    similarity: float = 0.5
     language: str = "en"
     baseline: str = NONE
 
     def __post_init__(self) -> None:
-        if not 0 <= self.similarity <= 1:
-            raise UsageError(f"similarity={self.similarity}: give a weight from 0 to 1")
+        for name in ("contradiction", "similarity"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name}={getattr(self, name)}: give a weight from 0 to 1")
         check_baseline(self.baseline)
         if self.task == "similarity":
             return

@@ -44,7 +44,7 @@ VALUES: dict[tuple[object, object], str] = {("multilingual", "references"): "f1"
 """The default of the option `value`, by preset and `against`; the paper's precision if it is not listed.
 Selected on English rows, see docs/languages.md."""
 ENTAILMENT = {"mini": ("gistmeter/entail",), "base": ("gistmeter/entail-base",)}
-"""Models for `task=nli` and `task=entailment`, by preset."""
+"""Models for `task=nli`, by preset."""
 RETRIEVER = "minilm"
 """Sentence encoder that selects the premises of entailment. A larger one agreed less with people."""
 
@@ -54,8 +54,8 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (MiniLM), `base` (MPNet-base), `paper` or `best4` (the paper's four best models),
-            `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` and
-            `task=entailment` require `mini`, `base`, or a `model`.
+            `all8` (all models of table 6), or `multilingual` (multilingual-e5-small). `task=nli` requires
+            `mini`, `base`, or a `model`.
         model: Models that replace the preset's, separated by commas.
         runtime: Device, data type, and batch size.
         options: See `SpeedOptions`.
@@ -67,13 +67,12 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
         raise UsageError("baseline=language is for the preset multilingual; give a number instead")
     if chosen.task != "similarity":
         judges = model.split(",") if model else preset_from(f"speed:task={chosen.task}", ENTAILMENT, preset)
-        [similar] = (RETRIEVER,) if model else PRESETS[preset]
-        return Speed(tuple(_entailment(name, similar, runtime, chosen) for name in judges), chosen)
+        return Speed(tuple(_entailment(name, runtime, chosen) for name in judges), chosen)
     names = model.split(",") if model else preset_from("speed", PRESETS, preset)
     return Speed(tuple(_load(name, runtime, cross=chosen.mode == "cross") for name in names), chosen)
 
 
-def _entailment(name: str, similar: str, runtime: Runtime, options: SpeedOptions) -> SentenceModel:
+def _entailment(name: str, runtime: Runtime, options: SpeedOptions) -> SentenceModel:
     scorer = PairScorer.load(find_model(name), runtime)
     if scorer.entailment is None:
         raise BadModel(
@@ -81,16 +80,8 @@ def _entailment(name: str, similar: str, runtime: Runtime, options: SpeedOptions
             "contradiction: give a natural language inference model with --model"
         )
     retriever = Encoder.load(RETRIEVER, runtime)
-    shared = options.similarity == 0 or similar == RETRIEVER
-    alike = retriever if shared else Encoder.load(similar, runtime)
-    return Entailment(
-        scorer,
-        retriever,
-        alike,
-        options.similarity,
-        opposed=options.task == "nli",
-        parts=options.language == "en",
-    )
+    parts = options.language == "en"
+    return Entailment(scorer, retriever, options.similarity, options.contradiction, parts)
 
 
 def _load(name: str, runtime: Runtime, *, cross: bool) -> SentenceModel:

@@ -29,13 +29,13 @@ class PairScores:
     Args:
         values: The scores, shape (pairs,): from 0 to 1 for models with one output; p(entailment) −
             p(contradiction), from −1 to 1, for natural language inference models.
-        entailed: p(entailment), from 0 to 1, shape (pairs,); `values` for models with one output.
+        contradicted: p(contradiction), from 0 to 1, shape (pairs,); 0 for models with one output.
         kept: Number of tokens of each text after truncation, without special tokens, shape (pairs, 2).
         total: Number of tokens of each text, shape (pairs, 2).
     """
 
     values: NDArray[np.float64]
-    entailed: NDArray[np.float64]
+    contradicted: NDArray[np.float64]
     kept: NDArray[np.int64]
     total: NDArray[np.int64]
 
@@ -107,10 +107,10 @@ class PairScorer:
         results = in_batches(items, self._forward, length=len, runtime=self.runtime, label="scoring pairs")
         at = {pair: number for number, pair in enumerate(unique)}
         rows = [at[pair] for pair in pairs]
-        values, entailed = np.array(results, dtype=np.float64).reshape(-1, 2)[rows].T
+        values, contradicted = np.array(results, dtype=np.float64).reshape(-1, 2)[rows].T
         return PairScores(
             values,
-            entailed,
+            contradicted,
             np.array(kept, dtype=np.int64).reshape(-1, 2)[rows],
             np.array(total, dtype=np.int64).reshape(-1, 2)[rows],
         )
@@ -134,10 +134,10 @@ class PairScorer:
         logits = self.submodule(*inputs).float()
         if self.entailment is None:
             scores = torch.sigmoid(logits[:, 0])
-            return torch.stack([scores, scores], dim=1).tolist()
+            return torch.stack([scores, torch.zeros_like(scores)], dim=1).tolist()
         probabilities = logits.softmax(dim=1)
         entailed, contradicted = (probabilities[:, column] for column in self.entailment)
-        return torch.stack([entailed - contradicted, entailed], dim=1).tolist()
+        return torch.stack([entailed - contradicted, contradicted], dim=1).tolist()
 
 
 def longest_first(first: int, second: int, room: int | None) -> tuple[int, int]:
