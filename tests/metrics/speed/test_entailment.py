@@ -10,6 +10,7 @@ import pytest
 from gistmeter.core.errors import UsageError
 from gistmeter.core.options import options_from
 from gistmeter.metrics.speed.entailment import Entailment
+from gistmeter.metrics.speed.metric import Speed
 from gistmeter.metrics.speed.options import SpeedOptions
 from gistmeter.metrics.speed.similarity import Block
 from gistmeter.models.encode.cross_encoder import PairScores
@@ -108,3 +109,12 @@ def test_a_copied_sentence_has_1_whatever_the_model_says() -> None:
 
 def test_a_candidate_that_is_all_copied_leaves_nothing_to_ask() -> None:
     assert values(0.7, ("they say rain fell",), ("so they say rain fell",)) == [1.0]
+
+
+def test_only_entailment_names_its_weights_in_the_signature() -> None:
+    def options_of(options: SpeedOptions) -> set[str]:
+        return {name for name, _ in Speed((), options).signature.settings}
+
+    weights = {"contradiction", "similarity"}
+    assert not weights & options_of(SpeedOptions())
+    assert weights <= options_of(SpeedOptions(mode="cross", against="source", task="nli"))
