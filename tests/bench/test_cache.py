@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,6 +161,19 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> N
             ScoreCache(path)
         assert path.read_bytes() == before
     assert sorted(os.listdir(tmp_path)) == ["other.sqlite", "rows.jsonl"]
+
+
+def test_a_new_file_that_another_process_writes_to_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / caches.NAME, isolation_level=None, check_same_thread=False)
+    other.execute(f"PRAGMA application_id = {caches.APPLICATION}")
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+    release.start()
+    cache = ScoreCache(tmp_path)
+    release.join()
+    other.close()
+    cache.put("s", {"a": caches.Entry(b"head", b"spans")})
+    assert len(cache.get("s", ["a"])) == 1
 
 
 def test_several_processes_at_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ the key, so that entries never become stale.
 """
 
 import sqlite3
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x67697374  # "gist": identifies the file as a cache of gistmeter
 MEGABYTES = 2048
 ASKED = 500  # keys per query
+WAIT = 60.0  # seconds to wait for another process
 TABLE = """
 CREATE TABLE IF NOT EXISTS scores (
     id INTEGER PRIMARY KEY, signature TEXT NOT NULL, text TEXT NOT NULL,
@@ -92,12 +94,24 @@ class ScoreCache:
             self._set_aside(error)
 
     def _connect(self) -> None:
-        self._base = sqlite3.connect(self.path, timeout=60, isolation_level=None)
-        self._base.execute("PRAGMA journal_mode = WAL")
+        self._base = sqlite3.connect(self.path, timeout=WAIT, isolation_level=None)
+        self._use_wal()
         self._base.execute("PRAGMA synchronous = NORMAL")
         if not self._base.execute("PRAGMA application_id").fetchone()[0]:
             self._base.execute(f"PRAGMA application_id = {APPLICATION}")
         self._base.execute(TABLE)
+
+    def _use_wal(self) -> None:
+        """Switch to WAL mode. SQLite itself does not wait here for a process that writes to a new file."""
+        started = time.monotonic()
+        while True:
+            try:
+                self._base.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() - started > WAIT:
+                    raise
+                time.sleep(0.01)
 
     def _set_aside(self, error: Exception) -> None:
         """Rename a damaged file and create a new one."""

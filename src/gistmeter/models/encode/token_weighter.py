@@ -107,7 +107,7 @@ def falling(count: int, fall: float) -> FloatArray:
 
     News says the most important things first, so the words at its beginning count more for relevance.
 
-    >>> np.exp(falling(4, 0.5)).round(2).tolist()
+    >>> [round(float(weight), 2) for weight in np.exp(falling(4, 0.5))]
     [1.0, 0.71, 0.58, 0.5]
     """
     return (-fall * np.log(np.arange(1, count + 1))).astype(np.float32)
