@@ -73,9 +73,7 @@ class Speed:
         models = ",".join(model.identity for model in self.models)
         options = options_text(self.options)
         if self.options.task == "similarity":  # these belong to entailment
-            options = {
-                name: text for name, text in options.items() if name not in ("contradiction", "similarity")
-            }
+            del options["contradiction"], options["similarity"]
         language, baseline = options.pop("language"), options.pop("baseline")
         changed = {} if language == CHECKED else {"language": language}
         if baseline != NONE:

@@ -130,9 +130,7 @@ class WeighTask:
     def _side(self, side: SideStates, fall: float) -> torch.Tensor:
         # Equals the sum over words: sub-words share the score of their word, and their weights add up.
         states, values = _tensors(side)
-        logits: torch.Tensor = self.model(states)[:, 0]
-        if fall:
-            logits = logits + torch.from_numpy(falling(len(values), fall))
+        logits: torch.Tensor = self.model(states)[:, 0] + torch.from_numpy(falling(len(values), fall))
         return (logits.softmax(dim=0) * values).sum()
 
     def _error(self, rows: Sequence[RatedPair], targets: torch.Tensor) -> torch.Tensor:
