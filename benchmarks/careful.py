@@ -5,12 +5,13 @@ source; half stay close to its wording. For `novelty`, the lower value counts as
 
     python benchmarks/careful.py cloze speed:against=source novelty
     python benchmarks/careful.py cloze --preset paper --pairs
+    python benchmarks/careful.py cloze cloze:passage=0 --before 650
 """
 
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -62,15 +63,32 @@ class Outcome:
     result: Result
 
 
-def read_careful(path: Path) -> list[CarefulRow]:
-    """Read the pairs; the careful text of each pair comes first."""
+def read_careful(path: Path, *, before: int = 0) -> list[CarefulRow]:
+    """Read the pairs; the careful text of each pair comes first.
+
+    Args:
+        path: The pairs.
+        before: Each source begins with other sources, at least so many words of them.
+    """
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         ids = {"system": row["system"], "doc_id": row["doc_id"]}
         example = Example(row["id"], row["candidate"], row["source"], **ids)
         found.append(CarefulRow(example, row["error"], row["style"]))
-    return found
+    sources = list(dict.fromkeys(row.example.source or "" for row in found))
+    return [replace(row, example=_after(row.example, sources, before)) for row in found]
+
+
+def _after(example: Example, sources: Sequence[str], words: int) -> Example:
+    """Return the example with the next sources in front of its own, until there are enough words."""
+    own = sources.index(example.source or "")
+    front = ""
+    for other in [*sources[own + 1 :], *sources[:own]]:
+        if len(front.split()) >= words:
+            break
+        front += other + " "
+    return replace(example, source=front + sources[own])
 
 
 def compare(
@@ -119,9 +137,10 @@ def main() -> None:
     parser.add_argument("metrics", nargs="+", metavar="METRIC", help="as `gistmeter score` takes them")
     parser.add_argument("--preset", default="mini")
     parser.add_argument("--model", help="another model instead of the preset's")
+    parser.add_argument("--before", type=int, default=0, help="words of other sources before each source")
     parser.add_argument("--pairs", action="store_true", help="list the pairs that are not scored right")
     arguments = parser.parse_args()
-    rows = read_careful(PAIRS)
+    rows = read_careful(PAIRS, before=arguments.before)
     lines, missed = [], []
     for label in arguments.metrics:
         name, options = parse_spec(label)

@@ -128,6 +128,17 @@ def test_a_lower_value_may_be_better(careful_script: ModuleType) -> None:
     assert careful_script.compare(rows, scores, lower_is_better=True)[0].result == "right"
 
 
+def test_other_sources_can_stand_before_a_source(careful_script: ModuleType) -> None:
+    rows, longer = careful_script.read_careful(FILE), careful_script.read_careful(FILE, before=650)
+    sources = {row.example.source for row in rows}
+    for row, long in zip(rows, longer, strict=True):
+        front, own = long.example.source.split(row.example.source)
+        assert own == ""
+        assert 650 <= len(front.split()) < 800
+        assert row.example.source not in front
+        assert any(front.startswith(other) for other in sources)
+
+
 def test_the_interval_is_wilsons(careful_script: ModuleType) -> None:
     """Worked by hand: 34 of 40 with z = 1.96."""
     low, high = careful_script.interval(34, 40)

@@ -31,7 +31,7 @@ def test_required_fields_are_those_of_the_default() -> None:
 
 
 def test_presets_name_the_options_that_they_set() -> None:
-    assert "criterion=geometric,aggregate=geometric" in describe("cloze").presets["mini"]
+    assert "criterion=geometric,aggregate=sentences" in describe("cloze").presets["mini"]
     assert describe("simplicity").presets["base"] == "layer=7,weight=zipf,unit=word,value=f_half"
     assert describe("rouge").presets == {}
 

@@ -150,7 +150,7 @@ def test_a_suite_without_its_data_says_so_on_every_line(name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", SUITES)
 def test_only_what_is_asked_for_is_run(name: str, tmp_path: Path) -> None:
     suite = SUITES[name]
-    only = ["chrf", "cloze:level=summary,copied=false,k=2", "maskeval", "sumqe", "simplicity"]
+    only = ["chrf", "cloze:level=summary,passage=0,copied=false,k=2", "maskeval", "sumqe", "simplicity"]
     lines = cells(suite.run(bench(tmp_path, [data.key for data in suite.data], only)))
     assert lines and {line.metric.partition(":")[0].partition(" ")[0] for line in lines} <= {
         spec.partition(":")[0] for spec in only
@@ -293,7 +293,7 @@ def test_figure_3b_has_a_point_for_each_model(tmp_path: Path) -> None:
     result = SUITES["accuracy"].run(context)
     accuracy = {line.label: line.ours for line in cells(result) if line.dimension == "cloze accuracy"}
     gold = [row.example for row in rows_of("gofigure_auto") if row.example.system == "cnndm"]
-    spec = "cloze:criterion=f1,aggregate=average,window=512,copied=false"
+    spec = "cloze:criterion=f1,aggregate=average,window=512,passage=0,copied=false"
     for model in ("early", "late"):
         values = [score.value for score in Made(f"{spec}{model}").score(gold)]
         assert accuracy[model] == pytest.approx(sum(values) / len(values))

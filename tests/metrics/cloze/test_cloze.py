@@ -235,7 +235,7 @@ def test_a_sentence_without_factors_is_shown_as_one_and_left_out_of_the_mean() -
     filler = Listed({"Oslo": [("Bergen", 0.9)]})
     text = "Nobody came. She left Oslo."
     score = score_one(Cloze(filler, ruler("Oslo"), ClozeOptions(selection="entity")), text)
-    assert (score.value, score.parts["sentences"]) == (0.0, 0.0)
+    assert [score.value, score.parts["sentences"]] == pytest.approx([0.0, 1e-6], abs=1e-12)
     assert [(text[s.start : s.end], s.value, s.weight) for s in score.spans] == [
         ("Nobody came.", 1.0, 0.0),
         ("Oslo", 0.0, 1.0),
@@ -608,7 +608,7 @@ def test_a_copy_sent_to_another_process_scores_the_same(roberta: Path, pipeline_
 def test_everything_that_decides_a_number_is_in_the_signature() -> None:
     metric = Cloze(Listed(), tiny(), ClozeOptions(k=2))
     assert re.fullmatch(
-        r"cloze\|version=2\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
+        r"cloze\|version=3\|model=listed\|pipeline=tiny\|k=2\|level=sentence\|selection=entity_first"
         r"\|criterion=f1\|definition=authors\|prior=none\|confidence=True\|alpha=0.5\|beta=0.5\|aggregate=average"
         r"\|window=0\|passage=0\|copied=False\|splitter=[^|]+\|cut=longest-first",
         metric.signature.text,
@@ -657,11 +657,23 @@ def test_the_geometric_value_is_the_geometric_mean_of_the_spans(tiny_roberta_lm:
     assert score.value == score.parts["geometric"] <= score.parts["average"]
 
 
+def test_the_value_can_be_the_mean_over_sentences_of_their_geometric_means() -> None:
+    text = "She left Oslo for Bergen. Nobody came. Then Lund."
+    gold = {"Oslo": [0.9], "Bergen": [0.1], "Lund": [0.5]}
+    filler = Listed({name: [(name, found[0])] for name, found in gold.items()}, gold)
+    options = ClozeOptions(selection="entity", criterion="geometric", aggregate="sentences")
+    score = score_one(Cloze(filler, ruler(*gold), options), text)
+    assert score.value == score.parts["sentences"] == pytest.approx((0.3 + 0.5) / 2)
+    assert score.parts["geometric"] == pytest.approx(0.045 ** (1 / 3))
+
+
 def test_a_prior_needs_a_criterion_of_probabilities() -> None:
     with pytest.raises(UsageError, match="prior=subtract needs criterion=soft or geometric"):
         ClozeOptions(prior="subtract")
     with pytest.raises(UsageError, match="use aggregate=average or min"):
         ClozeOptions(prior="subtract", criterion="soft", aggregate="geometric")
+    with pytest.raises(UsageError, match="use aggregate=average or min"):
+        ClozeOptions(prior="subtract", criterion="soft", aggregate="sentences")
 
 
 @pytest.mark.parametrize("criterion", ["soft", "geometric"])

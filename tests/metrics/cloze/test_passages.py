@@ -58,6 +58,12 @@ def test_a_first_sentence_that_is_too_long_is_cut_and_an_empty_document_is_empty
     assert Passages(retriever, 5).select([("rain", Document("", words("")))]) == [()]
 
 
+def test_a_document_that_fits_is_its_own_passage_without_a_search() -> None:
+    nobody: Any = None
+    document = Document(TEXT, words(TEXT))
+    assert Passages(nobody, len(document.tokens.ids)).select([("a ferry", document)]) == [document.tokens.ids]
+
+
 def test_the_metric_asks_with_passages_and_flags_no_truncation() -> None:
     retriever: Any = Bags()
     pipeline = Pipeline(tiny_pipeline(), "tiny")

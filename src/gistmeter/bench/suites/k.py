@@ -36,7 +36,7 @@ def run(context: BenchmarkContext) -> Result:
 
 
 def _case(k: int) -> Case:
-    return Case(f"k={k}", f"cloze:level=summary,copied=false,k={k}")
+    return Case(f"k={k}", f"cloze:level=summary,passage=0,copied=false,k={k}")
 
 
 def _points(context: BenchmarkContext, task: str, dimension: str) -> list[Point]:

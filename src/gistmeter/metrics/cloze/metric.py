@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from statistics import fmean
+from typing import get_args
 
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example, Need
@@ -15,7 +16,7 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.metrics.cloze.explain import bare_sentences, factor_span
 from gistmeter.metrics.cloze.judge import COPIED, Verdict, geometric, judge
-from gistmeter.metrics.cloze.options import ClozeOptions
+from gistmeter.metrics.cloze.options import Aggregate, ClozeOptions
 from gistmeter.metrics.cloze.passages import Passages
 from gistmeter.metrics.cloze.prepared import PreparedExample, read
 from gistmeter.metrics.cloze.questions import Blank
@@ -77,7 +78,7 @@ class Cloze:
         retriever = {"retriever": passages.retriever.text_identity} if passages else {}
         return Signature.of(
             "cloze",
-            version=2,
+            version=3,
             model=self.filler.identity,
             **retriever,
             pipeline=self.pipeline.identity,
@@ -132,9 +133,9 @@ class Cloze:
         scored = [(blank.factor, verdict) for blank, verdict in judged if verdict is not None]
         parts = _parts(scored)
         if self.options.prior == "subtract":  # scores may be negative
-            del parts["geometric"]
+            del parts["geometric"], parts["sentences"]
         if not judged:  # without factors, the candidate gets the best possible score
-            parts |= dict.fromkeys(("average", "geometric", "min", "sentences"), 1.0)
+            parts |= dict.fromkeys(get_args(Aggregate), 1.0)
         value = parts[self.options.aggregate]
         problem = UNSCORED if math.isnan(value) else None
         flags = (*prepared.flags, *_partial([verdict for _, verdict in scored], self.options), *doubts)
@@ -148,14 +149,14 @@ def _verdict(blank: Blank, verdicts: Iterator[Verdict]) -> Verdict | None:
 
 
 def _parts(scored: Judged) -> dict[str, float]:
-    """Aggregate factor scores (equation 2); NaN if no factor is scored."""
+    """Aggregate factor scores in each way (`Aggregate`), and by kind; NaN if no factor is scored."""
     values = [verdict.value for _, verdict in scored]
     kinds = {
         kind: _mean([verdict.value for factor, verdict in scored if factor.kind == kind])
         for kind in ("entity", "noun")
     }
     runs = groupby(scored, key=lambda pair: pair[0].sentence)
-    sentences = [fmean(verdict.value for _, verdict in run) for _, run in runs]
+    sentences = [geometric([verdict.value for _, verdict in run]) for _, run in runs]
     return {
         "average": _mean(values),
         "geometric": geometric(values) if values else math.nan,

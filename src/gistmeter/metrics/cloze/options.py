@@ -6,6 +6,7 @@ from typing import Literal
 from gistmeter.core.errors import UsageError
 
 Criterion = Literal["f1", "bag", "exact", "soft", "geometric"]
+Aggregate = Literal["average", "geometric", "min", "sentences"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class ClozeOptions:
             correction.
         beta: Score threshold, from 0 to 1.
         aggregate: Value of a candidate: the `average` over its factors (equation 2), their `geometric` mean,
-            to which low scores matter more, or the lowest factor score (`min`).
+            to which low scores matter more, the lowest factor score (`min`), or the mean over its `sentences`
+            of the geometric mean of their factors.
         window: Maximum number of tokens that the model reads, special ones included (section 4.3.4); of each
             text for models with separate windows. 0 gives the model's own window.
         passage: Maximum number of document tokens in a question: those of the sentences that are most similar
@@ -42,7 +44,7 @@ class ClozeOptions:
 
     Raises:
         UsageError: If a number is out of range, or `prior=subtract` is combined with a criterion other than
-            `soft` and `geometric`, or with `aggregate=geometric`.
+            `soft` and `geometric`, or with `aggregate=geometric` or `sentences`.
     """
 
     k: int = 1
@@ -54,7 +56,7 @@ class ClozeOptions:
     confidence: bool = True
     alpha: float = 0.5
     beta: float = 0.5
-    aggregate: Literal["average", "geometric", "min"] = "average"
+    aggregate: Aggregate = "average"
     window: int = 0
     passage: int = 0
     copied: bool = False
@@ -67,7 +69,7 @@ class ClozeOptions:
                 raise UsageError(f"{name}={getattr(self, name)}: give at least 0")
         if self.prior == "subtract" and self.criterion not in ("soft", "geometric"):
             raise UsageError(f"prior=subtract needs criterion=soft or geometric, not {self.criterion}")
-        if self.prior == "subtract" and self.aggregate == "geometric":
+        if self.prior == "subtract" and self.aggregate in ("geometric", "sentences"):
             raise UsageError("prior=subtract gives negative scores; use aggregate=average or min")
         for name in ("alpha", "beta"):
             if not 0 <= getattr(self, name) <= 1:

@@ -41,14 +41,21 @@ class Passages:
     most: int
 
     def select(self, pairs: Sequence[tuple[str, Document]]) -> list[Ids]:
-        """Return the passage of each (text, document) pair: sentences in the order of the document."""
-        documents = {document.text: document for _, document in pairs}
+        """Return the passage of each (text, document) pair: sentences in the order of the document.
+
+        A document of at most `most` tokens is its own passage.
+        """
+        long = [(text, document) for text, document in pairs if len(document.tokens.ids) > self.most]
+        documents = {document.text: document for _, document in long}
         sentences = {text: _sentences(document) for text, document in documents.items()}
-        texts = [text for text, _ in pairs]
+        texts = [text for text, _ in long]
         unique = list(dict.fromkeys([*texts, *(s for own in sentences.values() for s, _ in own)]))
         vectors = dict(zip(unique, self.retriever.embed(unique).vectors, strict=True)) if unique else {}
         passages = []
         for text, document in pairs:
+            if document.text not in sentences:
+                passages.append(document.tokens.ids)
+                continue
             own = sentences[document.text]
             cosines = np.array([vectors[text] @ vectors[sentence] for sentence, _ in own], dtype=np.float32)
             passages.append(_fill([ids for _, ids in own], cosines, self.most))

@@ -9,10 +9,10 @@ from gistmeter.metrics.cloze.options import ClozeOptions
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.text.factors import load_pipeline
 
-OURS = {"criterion": "geometric", "aggregate": "geometric", "copied": True}
+OURS = {"criterion": "geometric", "aggregate": "sentences", "copied": True}
 PRESETS = {
     # Selected on the development rows of FRANK and SummEval, and on examples/careful.jsonl.
-    "mini": Preset("gistmeter/fill", {"pipeline": "en", **OURS}),
+    "mini": Preset("gistmeter/fill", {"pipeline": "en", "passage": 510, **OURS}),  # what its window holds
     "base": Preset("gistmeter/fill-base", {"pipeline": "en", "passage": 224, **OURS}),
     "paper": Preset("KenLee/ClozE-roberta-base-cnndm", {"pipeline": "en_core_web_sm", "window": 512}),
 }
@@ -37,7 +37,7 @@ def build(preset: str, model: str | None, runtime: Runtime, options: Mapping[str
 
     Args:
         preset: `mini` (the filler that ships, with geometric means of probabilities), `base` (a filler on
-            MPNet-base, which reads the most similar sentences of the document; both trust copied sentences),
+            MPNet-base; both read the most similar sentences of a long document, and trust copied sentences),
             or `paper` (the authors' RoBERTa from the Hub with the default options of their code, except the
             pipeline: the smaller `en_core_web_sm` of table 6 instead of `en_core_web_trf`).
         model: Filler that replaces the preset's: a folder or an ID on the Hub.
