@@ -41,7 +41,7 @@ def words(text: str) -> Tokens:
 
 def selected(text: str, most: int) -> str:
     retriever: Any = Bags()
-    [ids] = Passages(retriever, most).select([(text, Document(TEXT, words(TEXT)))])
+    [ids] = Passages(retriever, most).select([((text,), Document(TEXT, words(TEXT)))])
     return " ".join(TEXT.split()[at] for at in ids)
 
 
@@ -52,16 +52,25 @@ def test_the_most_similar_sentences_come_in_the_order_of_the_document() -> None:
     assert selected("wind", 1000) == TEXT
 
 
+def test_texts_that_share_a_passage_get_what_is_similar_to_one_of_them() -> None:
+    retriever: Any = Bags()
+    document = Document(TEXT, words(TEXT))
+    [ids] = Passages(retriever, 10).select([(("a ferry", "wind"), document)])
+    assert " ".join(TEXT.split()[at] for at in ids) == "The wind blew. The ferry left the harbour at noon."
+
+
 def test_a_first_sentence_that_is_too_long_is_cut_and_an_empty_document_is_empty() -> None:
     assert selected("a ferry", 3) == "The ferry left"
     retriever: Any = Bags()
-    assert Passages(retriever, 5).select([("rain", Document("", words("")))]) == [()]
+    assert Passages(retriever, 5).select([(("rain",), Document("", words("")))]) == [()]
 
 
 def test_a_document_that_fits_is_its_own_passage_without_a_search() -> None:
     nobody: Any = None
     document = Document(TEXT, words(TEXT))
-    assert Passages(nobody, len(document.tokens.ids)).select([("a ferry", document)]) == [document.tokens.ids]
+    assert Passages(nobody, len(document.tokens.ids)).select([(("a ferry",), document)]) == [
+        document.tokens.ids
+    ]
 
 
 def test_the_metric_asks_with_passages_and_flags_no_truncation() -> None:

@@ -12,6 +12,7 @@ from gistmeter.models.run.tokens import Tokens
 from gistmeter.text.sentences import split_sentences
 
 Ids = tuple[int, ...]
+Texts = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """Selects the document sentences that are most similar to a text.
+    """Selects the document sentences that are most similar to one of some texts.
 
     Args:
         retriever: Encoder whose cosine similarity ranks the sentences.
@@ -40,25 +41,25 @@ class Passages:
     retriever: Encoder
     most: int
 
-    def select(self, pairs: Sequence[tuple[str, Document]]) -> list[Ids]:
-        """Return the passage of each (text, document) pair: sentences in the order of the document.
+    def select(self, groups: Sequence[tuple[Texts, Document]]) -> list[Ids]:
+        """Return the passage of each group of texts: sentences in the order of the document.
 
         A document of at most `most` tokens is its own passage.
         """
-        long = [(text, document) for text, document in pairs if len(document.tokens.ids) > self.most]
-        documents = {document.text: document for _, document in long}
-        sentences = {text: _sentences(document) for text, document in documents.items()}
-        texts = [text for text, _ in long]
-        unique = list(dict.fromkeys([*texts, *(s for own in sentences.values() for s, _ in own)]))
-        vectors = dict(zip(unique, self.retriever.embed(unique).vectors, strict=True)) if unique else {}
+        long = [(texts, document) for texts, document in groups if len(document.tokens.ids) > self.most]
+        sentences = {document.text: _sentences(document) for _, document in long}
+        unique = dict.fromkeys(text for texts, _ in long for text in texts)
+        unique |= dict.fromkeys(sentence for own in sentences.values() for sentence, _ in own)
+        vectors = dict(zip(unique, self.retriever.embed(list(unique)).vectors, strict=True)) if unique else {}
         passages = []
-        for text, document in pairs:
-            if document.text not in sentences:
+        for texts, document in groups:
+            own = sentences.get(document.text)
+            if own is None:
                 passages.append(document.tokens.ids)
                 continue
-            own = sentences[document.text]
-            cosines = np.array([vectors[text] @ vectors[sentence] for sentence, _ in own], dtype=np.float32)
-            passages.append(_fill([ids for _, ids in own], cosines, self.most))
+            ours = np.stack([vectors[text] for text in texts])
+            closest = (ours @ np.stack([vectors[sentence] for sentence, _ in own]).T).max(axis=0)
+            passages.append(_fill([ids for _, ids in own], closest, self.most))
         return passages
 
 

@@ -14,8 +14,9 @@ from gistmeter.text.copied import copied_from
 from gistmeter.text.factors import MarkedText, Pipeline, find_factors
 from gistmeter.text.sentences import split_sentences
 
+Ids = tuple[int, ...]
 Pair = tuple[str, str]
-"""The text of a chunk, and the source."""
+"""A candidate or the text of one of its chunks, and the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +88,18 @@ def read(
     documents = {text: Document(joined, tokens[joined]) for text, joined in sources.items()}
     pairs = dict.fromkeys((c.text, _source(e)) for e in examples for c in chunks[e.candidate])
     copied = _copied(pairs, sources, parts=pipeline.nlp.lang == "en") if options.copied else set()
-    read = {pair: documents[pair[1]].tokens.ids for pair in pairs}
-    if passages:
-        asked = [pair for pair in pairs if pair not in copied]
-        chosen = passages.select([(text, documents[source]) for text, source in asked])
-        read |= zip(asked, chosen, strict=True)
+    groups = {
+        (e.candidate, _source(e)): [c.text for c in chunks[e.candidate] if (c.text, _source(e)) not in copied]
+        for e in examples
+    }
+    passage = _passages(groups, documents, passages, shared=filler.separate_windows)
 
-    def questions(chunk: Chunk, source: str) -> tuple[Question, ...]:
-        pair = chunk.text, source
-        if pair in copied:
-            return (trust(chunk, tokens[chunk.text], read[pair]),)
-        return tuple(ask(chunk, tokens[chunk.text], read[pair], filler, options))
+    def questions(chunk: Chunk, example: Example) -> tuple[Question, ...]:
+        source = _source(example)
+        own = tokens[chunk.text]
+        if (chunk.text, source) in copied:
+            return (trust(chunk, own, documents[source].tokens.ids),)
+        return tuple(ask(chunk, own, passage[example.candidate, source, chunk.text], filler, options))
 
     return [
         PreparedExample(
@@ -105,12 +107,45 @@ def read(
             marked[example.candidate],
             len(documents[_source(example)].tokens.ids),
             tuple(
-                (len(tokens[chunk.text].ids), questions(chunk, _source(example)))
+                (len(tokens[chunk.text].ids), questions(chunk, example))
                 for chunk in chunks[example.candidate]
             ),
         )
         for example in examples
     ]
+
+
+def _passages(
+    groups: Mapping[Pair, Sequence[str]],
+    documents: Mapping[str, Document],
+    passages: Passages | None,
+    *,
+    shared: bool,
+) -> dict[tuple[str, str, str], Ids]:
+    """Return what the questions about each text read of the source.
+
+    Args:
+        groups: (candidate, source) → the texts to ask about.
+        documents: Of each source.
+        passages: Selects them; None for the whole document.
+        shared: Whether the texts of a candidate share a passage, which a filler with separate windows then
+            reads once for all of them.
+    """
+    keys = [
+        (candidate, source, own)
+        for (candidate, source), texts in groups.items()
+        for own in ([tuple(texts)] if shared else [(text,) for text in texts])
+        if own
+    ]
+    if passages is None:
+        chosen = [documents[source].tokens.ids for _, source, _ in keys]
+    else:
+        chosen = passages.select([(own, documents[source]) for _, source, own in keys])
+    return {
+        (candidate, source, text): ids
+        for (candidate, source, own), ids in zip(keys, chosen, strict=True)
+        for text in own
+    }
 
 
 def _copied(pairs: Iterable[Pair], sources: Mapping[str, str], *, parts: bool) -> set[Pair]:
