@@ -37,7 +37,9 @@ class ClozeOptions:
         window: Maximum number of tokens that the model reads, special ones included (section 4.3.4); of each
             text for models with separate windows. 0 gives the model's own window.
         passage: Maximum number of document tokens in a question: those of the sentences that are most similar
-            to its text. 0 gives the beginning of the document, as much as the window holds, as in the paper.
+            to its text; for models with separate windows, to one of the candidate's texts, so that they read
+            a passage once. 0 gives the beginning of the document, as much as the window holds, as in the
+            paper.
         copied: Whether the factors of a text that stands in the document word for word have the score 1
             without a question. With `level=sentence`, a text is a sentence. Parts of sentences count in
             English only, and not after words such as "that" and "denied", which may change what they say.
