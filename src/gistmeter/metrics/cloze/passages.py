@@ -47,15 +47,16 @@ class Passages:
         A document of at most `most` tokens is its own passage.
         """
         long = [(texts, document) for texts, document in groups if len(document.tokens.ids) > self.most]
-        sentences = {document.text: _sentences(document) for _, document in long}
+        documents = {document.text: document for _, document in long}
+        sentences = {text: _sentences(document) for text, document in documents.items()}
         unique = dict.fromkeys(text for texts, _ in long for text in texts)
         unique |= dict.fromkeys(sentence for own in sentences.values() for sentence, _ in own)
         vectors = dict(zip(unique, self.retriever.embed(list(unique)).vectors, strict=True)) if unique else {}
         passages = []
         for texts, document in groups:
             own = sentences.get(document.text)
-            if own is None:
-                passages.append(document.tokens.ids)
+            if not own:  # it fits, or has no sentence
+                passages.append(document.tokens.ids[: self.most])
                 continue
             ours = np.stack([vectors[text] for text in texts])
             closest = (ours @ np.stack([vectors[sentence] for sentence, _ in own]).T).max(axis=0)
