@@ -7,14 +7,13 @@ from gistmeter.core.example import Example
 from gistmeter.core.score import Flag
 from gistmeter.metrics.cloze.chunks import Chunk, cut_chunks
 from gistmeter.metrics.cloze.options import ClozeOptions
-from gistmeter.metrics.cloze.passages import Document, Passages
+from gistmeter.metrics.cloze.passages import Document, Ids, Passages
 from gistmeter.metrics.cloze.questions import Blank, Question, ask, trust
 from gistmeter.models.fill.protocol import Filler, Query
 from gistmeter.text.copied import copied_from
 from gistmeter.text.factors import MarkedText, Pipeline, find_factors
 from gistmeter.text.sentences import split_sentences
 
-Ids = tuple[int, ...]
 Pair = tuple[str, str]
 """A candidate or the text of one of its chunks, and the source."""
 
