@@ -41,10 +41,11 @@ def save_check(folder: Path) -> Path:
             "similarity": speed,
             "facts": {"spec": f"cloze:pipeline={pipeline}", "model": str(filler)},
             "names": {"spec": "names"},
+            "denials": {"spec": f"denials:pipeline={pipeline}"},
         },
         "intercept": -0.2,
         "weights": dict.fromkeys(FEATURES, -1.5),
-        "means": dict.fromkeys(FEATURES, 0.5),
+        "means": {**dict.fromkeys(FEATURES, 0.5), "denials": 1.0},
         "alarm": 0.3,
     }
     (folder / "config.json").write_text(json.dumps(facts))

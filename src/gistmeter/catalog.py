@@ -41,6 +41,7 @@ METRICS = {
     "length_ratio": "gistmeter.metrics.baselines:LengthRatio",
     "novelty": "gistmeter.metrics.baselines:Novelty",
     "names": "gistmeter.metrics.baselines:Names",
+    "denials": "gistmeter.metrics.baselines.denials:build",
     "extractive": "gistmeter.metrics.baselines:Extractive",
     "content": "gistmeter.metrics.baselines:Content",
     "centroid": "gistmeter.metrics.baselines.centroid:build",

@@ -30,9 +30,19 @@ def test_the_answer_names_each_sentence_and_the_evidence_of_the_wrong_ones() -> 
         "  ✗ 0.08 Nobody drowned.",
         "         closest in the source: A ferry turned back in the storm.",
         "",
-        "check 0.07: of such texts, people called about 83 % wrong",
+        "check 0.07: people called about 83 % of texts with such sentences wrong",
         "note: truncated",
     ]
+
+
+def test_a_sentence_between_the_levels_is_uncertain() -> None:
+    spans = (
+        Span("candidate", 0, 20, 0.93, 1.0, f"source: {SOURCE}"),
+        Span("candidate", 21, 36, 0.6, 1.0, f"source: {SOURCE}"),
+    )
+    text = check_text(Score("1", 0.7, {"wrong": 0.5}, spans), Example("1", TEXT, SOURCE))
+    assert text.startswith("No sentence is clearly unsupported; 1 of 2 may be wrong (?).")
+    assert "  ✓ 0.93" in text and "  ? 0.60 Nobody drowned.\n         closest in the source: A ferry" in text
 
 
 def test_a_pair_is_checked_and_gated(tiny_check: Path, capsys: pytest.CaptureFixture[str]) -> None:

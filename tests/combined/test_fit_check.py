@@ -14,9 +14,9 @@ from gistmeter.core.example import Example
 from gistmeter.core.score import Score, Span
 from gistmeter.core.score_row import score_row
 from gistmeter.core.signature import Signature
-from tests.combined.test_check import TEXT, facts, names, speed
+from tests.combined.test_check import TEXT, denials, facts, names, speed
 
-TRUE = Risk(-1.0, (0.0, -4.0, 0.0, -2.0, 0.0), (0.0, 0.6, 0.0, 0.4, 0.0))
+TRUE = Risk(-1.0, (0.0, -4.0, 0.0, -2.0, 0.0, 0.0), (0.0, 0.6, 0.0, 0.4, 0.0, 0.0))
 
 
 def made(n: int, seed: int = 0) -> tuple[list[np.ndarray], np.ndarray]:
@@ -36,6 +36,13 @@ def test_the_fit_recovers_what_makes_a_sentence_wrong() -> None:
     assert risk.weights[0] == 0.0  # never known
     assert risk.weights[1] == pytest.approx(-4.0, abs=0.6) and risk.weights[3] == pytest.approx(-2.0, abs=0.6)
     assert risk.weights[2] == pytest.approx(0.0, abs=0.3)
+
+
+def test_a_given_weight_is_kept() -> None:
+    texts, wrong = made(300)
+    risk = fit(texts, wrong, ["one"] * 300, given={"denials": -5.0})
+    assert risk.weights[FEATURES.index("denials")] == -5.0
+    assert risk.weights[1] == pytest.approx(-4.0, abs=1.0)
 
 
 def test_no_weight_rewards_less_support() -> None:
@@ -75,6 +82,10 @@ spec = "speed:against=source"
 spec = "cloze"
 [members.names]
 spec = "names"
+[members.denials]
+spec = "denials"
+[given]
+denials = -5.0
 [[sets]]
 name = "mine"
 rows = "rows.jsonl"
@@ -94,13 +105,19 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
         cosines = speed(0.9, 0.8 if good else 0.2 + at / 200)
         probabilities = facts(Span("candidate", 2, 7, 0.9 if good else 0.1, 1.0, "ferry (confidence .90)"))
         known = names() if good else names((2, 7))
-        for label, score in (("speed:against=source", cosines), ("cloze", probabilities), ("names", known)):
+        scored = {
+            "speed:against=source": cosines,
+            "cloze": probabilities,
+            "names": known,
+            "denials": denials(),
+        }
+        for label, score in scored.items():
             line = score_row(label, score, Signature.of("x", version=1), Example(str(at), TEXT, "A ferry."))
             scores.append({**line, "id": str(at)})
     # A text that no member could read has no sentence, and takes no part.
     unread = {"id": "none", "source": "A ferry.", "candidate": "…"}
     rows.append(unread | {"scores": {"Factuality": 0.0}})
-    for label in ("speed:against=source", "cloze", "names"):
+    for label in ("speed:against=source", "cloze", "names", "denials"):
         undefined = Score.undefined("none", "the candidate has no sentence")
         line = score_row(label, undefined, Signature.of("x", version=1), Example("none", "…", "A ferry."))
         scores.append({**line, "id": "none"})
@@ -112,4 +129,5 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "mine_r_by_document" in capsys.readouterr().out
     saved = json.loads((tmp_path / "out" / "model" / "config.json").read_text())
     assert Risk.from_dict(saved).weights[1] < 0 and Risk.from_dict(saved).weights[4] < 0
+    assert Risk.from_dict(saved).weights[5] == -5.0
     assert json.loads((tmp_path / "out" / "measured.json").read_text())["mine_r_by_document"] > 0.8

@@ -19,9 +19,12 @@ from tests.laws.variants import FIXTURES, build
 
 FRENCH = "Nous n'avons toujours pas reçu les réponses que nous attendions depuis longtemps."
 ROW = {"candidate": FRENCH, "source": FRENCH, "references": [FRENCH], "language": "fr-CA"}
-UNFLAGGED = ("rouge", "check", "moverscore", "sms")
+UNFLAGGED = ("check",)
 ENGLISH_ONLY = (
     *UNFLAGGED,
+    "rouge",
+    "moverscore",
+    "sms",
     "meteor",
     "maskeval",
     "cloze",
@@ -32,6 +35,7 @@ ENGLISH_ONLY = (
     "likelihood",
     "content",
     "names",
+    "denials",
     "centroid",
 )
 

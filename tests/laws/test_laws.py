@@ -46,6 +46,7 @@ OF_ITSELF = {
     "length_ratio": 1.0,
     "novelty": 0.0,
     "names": 1.0,
+    "denials": 1.0,
     "extractive": 1.0,
     "content": 1.0,
     # The first sentences of the source weigh more than those of the copy.

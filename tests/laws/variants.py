@@ -14,6 +14,7 @@ import pytest
 from gistmeter import catalog
 from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
+from gistmeter.metrics.baselines import denials
 from gistmeter.metrics.cloze import presets as cloze
 from gistmeter.metrics.speed import presets as speed
 from gistmeter.models.run.runtime import Runtime
@@ -43,7 +44,7 @@ def build(
     runtime = Runtime(device="cpu", batch_tokens=batch_tokens)
     if bf16:  # on PyTorch, because OpenVINO refuses bfloat16 on processors without it
         runtime = replace(runtime, dtype="bf16", backend="torch")
-    if name == "cloze":
+    if name in ("cloze", "denials"):
         options = {"pipeline": pipeline_folder(), **options}
     if name == "simplicity":
         options = {"frequencies": tables_folder(), **options}
@@ -51,6 +52,7 @@ def build(
         patch.setattr(speed, "RETRIEVER", str(model))
         patch.setattr(cloze, "RETRIEVER", encoder_folder())
         patch.setattr(cloze, "load_pipeline", load_once)
+        patch.setattr(denials, "load_pipeline", load_once)
         folder = nli_folder() if options.get("task") == "nli" else str(model)
         return catalog.build(name, model=folder, runtime=runtime, options=options)
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from gistmeter import Example, load
-from gistmeter.report.check import UNSUPPORTED, check_text
+from gistmeter.report.check import UNCERTAIN, UNSUPPORTED, check_text
 from gistmeter.serve.addresses import ADDRESSES
 from tests.serve.running import JSON, Held, light_service, service_of, serving
 from tests.tiny_combined import save_check
@@ -115,7 +115,7 @@ def test_check_answers_as_the_command(tmp_path: Path) -> None:
     text = check_text(score, Example("1", row["candidate"], row["source"]))
     assert len(one["sentences"]) == len(score.spans) == 2
     for sentence in one["sentences"]:
-        mark = "✗" if sentence["unsupported"] else "✓"
+        mark = "✗" if sentence["unsupported"] else "?" if sentence["value"] < UNCERTAIN else "✓"
         assert f"{mark} {sentence['value']:.2f} {sentence['text']}" in text
         assert sentence["text"] == row["candidate"][sentence["start"] : sentence["end"]]
         assert sentence["evidence"] == row["source"]

@@ -13,6 +13,7 @@ SOURCE = [
     "Officials denied that the bridge will be closed in May.",
     "It isn't true that the school burned down.",
     "Her successor, Ida Lund, 41, takes over at −5 degrees.",
+    "A fine of £1,500 is 3.5 % of the city's budget for 2014–15.",
 ]
 
 
@@ -32,6 +33,15 @@ SOURCE = [
         ("the school burned down", None),
         ("takes over at 5 degrees", None),
         ("on Monday", None),
+        ("a fine of £ 1,500 is 3.5% of the city's budget", 4),
+        ("the city's budget for 2014-15", 4),
+        ("a fine of # 1,500 is 3.5 % of the city's budget for 2014 - 15 .", 4),
+        ("a fine of $1,500 is 3.5 %", None),
+        ("a fine of 1,500 is 3.5 %", None),
+        ("a fine of £1,500 is 3-5 %", None),
+        ("a fine of £1,500 is 3.5", None),
+        ("1,500 is 3.5 % of the city's budget", None),
+        ("a fine of £1,500 is 3.5 of the", None),
         ("...", None),
     ],
 )
@@ -40,9 +50,8 @@ def test_copies(sentence: str, row: int | None) -> None:
 
 
 def test_a_denied_part_counts_where_the_source_also_states_it() -> None:
-    assert copied_from(
-        ["the bridge will be closed in May"], [*SOURCE, "The bridge will be closed in May!"]
-    ) == [4]
+    stated = [*SOURCE, "The bridge will be closed in May!"]
+    assert copied_from(["the bridge will be closed in May"], stated) == [len(SOURCE)]
 
 
 def test_in_other_languages_only_whole_sentences_count() -> None:

@@ -22,7 +22,7 @@ from gistmeter.report.check import DOUBT, UNSUPPORTED
 
 KIND = "gistmeter-check"
 PRESETS = {"mini": "gistmeter/check", "base": "gistmeter/check-base"}
-REQUIRED, OPTIONAL = ("similarity", "facts", "names"), "entailment"
+REQUIRED, OPTIONAL = ("similarity", "facts", "names", "denials"), "entailment"
 """Names of the members."""
 
 
@@ -39,8 +39,8 @@ class Check(Combined):
     The part `wrong` estimates the share of people who call the text wrong, among texts like those of the fit.
 
     Args:
-        members: `similarity` and, optionally, `entailment` (SPEED against the source), `facts` (ClozE), and
-            `names`.
+        members: `similarity` and, optionally, `entailment` (SPEED against the source), `facts` (ClozE),
+            `names` and `denials`.
         risk: The probability that people call a sentence wrong.
         options: See `CheckOptions`.
         identity: Of the weights, for the signature.
@@ -55,14 +55,16 @@ class Check(Combined):
     @property
     def signature(self) -> Signature:
         """The weights, and the hash of each member's signature."""
-        return Signature.of("check", version=3, model=self.identity, **signed(self.members))
+        return Signature.of("check", version=4, model=self.identity, **signed(self.members))
 
     def _combine(self, example: Example, row: Mapping[str, Score]) -> Score:
         flags = flags_of(row)
         problem = row["similarity"].problem
         if problem is not None:
             return Score.undefined(example.id, problem, flags)
-        sentences = read_sentences(row["similarity"], row["facts"], row["names"], row.get(OPTIONAL))
+        sentences = read_sentences(
+            row["similarity"], row["facts"], row["names"], row["denials"], row.get(OPTIONAL)
+        )
         supported = [self.risk.support(sentence.features) for sentence in sentences]
         spans = tuple(_span(*each, example.candidate) for each in zip(sentences, supported, strict=True))
         parts = {
@@ -77,7 +79,9 @@ class Check(Combined):
 def _span(sentence: Sentence, supported: float, text: str) -> Span:
     note, doubt = sentence.evidence, sentence.doubt
     if supported < UNSUPPORTED:
-        if sentence.absent:
+        if sentence.denial:
+            note += DOUBT + sentence.denial
+        elif sentence.absent:
             absent = (f"“{text[name.start : name.end]}” is {name.note}" for name in sentence.absent)
             note += DOUBT + "; ".join(absent)
         elif doubt is not None:

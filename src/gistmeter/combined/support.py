@@ -8,13 +8,14 @@ from typing import Any
 from gistmeter.core.score import Score, Span
 
 LARGEST = 700.0  # exponent that a float holds
-FEATURES = ("entailment", "similarity", "facts", "worst_fact", "names")
+FEATURES = ("entailment", "similarity", "facts", "worst_fact", "names", "denials")
 """Features of a sentence; higher is better.
 
 `entailment`: p(entailment) given the closest source sentences, minus a share of p(contradiction); unknown
 without the member.
 `similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
 probabilities of its facts. `names`: 0 if the source lacks a name or number of the sentence, otherwise 1.
+`denials`: 0 if the source denies the sentence or states what it denies, otherwise 1; 1 without the member.
 """
 
 
@@ -29,6 +30,7 @@ class Sentence:
         evidence: The closest sentence of the source.
         doubt: The fact with the lowest probability, with the model's answer as note; None if there is none.
         absent: Names and numbers that the source lacks.
+        denial: What the source says against it; empty if nothing.
     """
 
     start: int
@@ -37,6 +39,7 @@ class Sentence:
     evidence: str
     doubt: Span | None
     absent: tuple[Span, ...] = ()
+    denial: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,7 @@ class Risk:
 
 
 def read_sentences(
-    similarity: Score, facts: Score, names: Score, entailment: Score | None = None
+    similarity: Score, facts: Score, names: Score, denials: Score, entailment: Score | None = None
 ) -> list[Sentence]:
     """Join what the members say about each sentence.
 
@@ -93,6 +96,7 @@ def read_sentences(
         similarity: By `speed` with cosine similarity, from which the sentences are taken.
         facts: By `cloze`; may have a problem.
         names: By `names`.
+        denials: By `denials`.
         entailment: By `speed` with `task=nli`; has the same sentences.
     """
     entailed = {} if entailment is None else {(s.start, s.end): s for s in _ours(entailment)}
@@ -101,6 +105,7 @@ def read_sentences(
         own = [fact for fact in _within(facts, span) if fact.weight > 0]
         absent = tuple(name for name in _within(names, span) if not name.value)
         worst = min(own, key=lambda fact: fact.value, default=None)
+        denial = "; ".join(said.note for said in _within(denials, span) if not said.value)
         entails = entailed.get((span.start, span.end))
         features = (
             math.nan if entails is None else entails.value,
@@ -108,9 +113,10 @@ def read_sentences(
             geometric_mean([fact.value for fact in own]),
             math.nan if worst is None else worst.value,
             float(not absent),
+            float(not denial),
         )
         # If no premise entails a sentence, the best one is often beside the point; the closest one is not.
-        found.append(Sentence(span.start, span.end, features, span.note, worst, absent))
+        found.append(Sentence(span.start, span.end, features, span.note, worst, absent, denial))
     return found
 
 

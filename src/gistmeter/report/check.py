@@ -10,7 +10,10 @@ from gistmeter.report.plain import plain
 WIDTH = 100
 INDENT = " " * 8
 UNSUPPORTED = 0.5
-"""Sentences whose support is below this are marked."""
+"""Sentences whose support is below this are marked with ✗."""
+UNCERTAIN = 0.9
+"""Sentences from `UNSUPPORTED` to this are marked with ?: people call about half of the texts with only such
+sentences wrong, or more."""
 DOUBT = "; in doubt: "
 """Separates the evidence from the fact in doubt, in the note of a sentence."""
 
@@ -38,6 +41,11 @@ class CheckedSentence:
         """Whether the sentence has no support."""
         return self.value < UNSUPPORTED
 
+    @property
+    def uncertain(self) -> bool:
+        """Whether it is neither marked as unsupported nor surely supported."""
+        return UNSUPPORTED <= self.value < UNCERTAIN
+
 
 def checked_sentences(score: Score) -> list[CheckedSentence]:
     """Return the sentences of a text.
@@ -64,31 +72,33 @@ def check_text(score: Score, example: Example) -> str:
         return f"No answer: {plain(score.problem)}\n"
     sentences = checked_sentences(score)
     wrong = sum(sentence.unsupported for sentence in sentences)
-    lines = [f"{_verdict(wrong, len(sentences))}\n"]
+    uncertain = sum(sentence.uncertain for sentence in sentences)
+    lines = [f"{_verdict(wrong, uncertain, len(sentences))}\n"]
     for sentence in sentences:
         lines += _lines(sentence, example.candidate)
     share = f"{100 * score.parts['wrong']:.0f} %"
-    lines.append(f"\ncheck {score.value:.2f}: of such texts, people called about {share} wrong")
+    lines.append(f"\ncheck {score.value:.2f}: people called about {share} of texts with such sentences wrong")
     lines += [f"note: {plain(str(flag))}" for flag in score.flags]
     return "\n".join(lines) + "\n"
 
 
-def _verdict(wrong: int, count: int) -> str:
-    if not wrong:
-        return f"No unsupported sentence found ({count} checked)."
-    if count == 1:
-        return "The sentence has no support in the source."
-    has = "has" if wrong == 1 else "have"
-    return f"{wrong} of {count} sentences {has} no support in the source."
+def _verdict(wrong: int, uncertain: int, count: int) -> str:
+    if wrong:
+        has = "has" if wrong == 1 else "have"
+        what = "The sentence has" if count == 1 else f"{wrong} of {count} sentences {has}"
+        return f"{what} no support in the source."
+    if uncertain:
+        return f"No sentence is clearly unsupported; {uncertain} of {count} may be wrong (?)."
+    return f"No unsupported sentence found ({count} checked)."
 
 
 def _lines(sentence: CheckedSentence, text: str) -> list[str]:
-    mark = "✗" if sentence.unsupported else "✓"
+    mark = "✗" if sentence.unsupported else "?" if sentence.uncertain else "✓"
     head = f"  {mark} {sentence.value:.2f}"  # as wide as INDENT
     said = plain(text[sentence.start : sentence.end])
     lines = textwrap.wrap(said, WIDTH - len(INDENT)) or [""]
     lines = [head + " " + lines[0], *(f"{INDENT} {line}" for line in lines[1:])]
-    if sentence.unsupported:
+    if mark != "✓":
         lines += _indented(f"closest in the source: {plain(sentence.evidence)}")
         lines += _indented(f"in doubt: {plain(sentence.doubt)}") if sentence.doubt else []
     return lines

@@ -260,3 +260,10 @@ def test_options_decide_the_signature_and_wrong_ones_are_refused() -> None:
         build("chrf", {"beta": 0})
     with pytest.raises(UsageError, match="value=rouge3: choose one of rouge1_precision"):
         build("rouge", {"value": "rouge3"})
+
+
+def test_two_small_words_are_no_abbreviation() -> None:
+    source = "The man left his uncle's suitcase in the hall of the United Nations."
+    candidates = ("The man of the US left a suitcase.", "The man of the UN left a suitcase.")
+    scores = [baselines.Names().score([Example("1", each, source=source)])[0] for each in candidates]
+    assert [score.parts["names"] for score in scores] == [0.0, 1.0]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
 
     Args:
         recipe: Recipe such as `recipes/check.toml`: `members`; optionally `false_alarms`, that share, on
-            average over the sets (default .05); `sets`, each with `name`, `rows`, `scores`, `dimension`, and
+            average over the sets (default .05); `given`, weights of features that are too rare to be fitted;
+            `sets`, each with `name`, `rows`, `scores`, `dimension`, and
             the judgements that stand for `wrong` and `right`.
         data: Folder of the rows and scores.
         output: Folder; the weights are in its subfolder `model`.
@@ -46,8 +48,9 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         UsageError: If a key of the recipe is missing.
         DataError: If the data cannot be read, or has no judgement.
     """
-    check_keys(recipe, ("task", "members", "false_alarms", "sets", "notes"), "the recipe")
+    check_keys(recipe, ("task", "members", "false_alarms", "given", "sets", "notes"), "the recipe")
     false_alarms = float(recipe.get("false_alarms", FALSE_ALARMS))
+    given = {name: float(weight) for name, weight in recipe.get("given", {}).items()}
     labels = [
         str(recipe["members"][name]["spec"]) for name in (*REQUIRED, OPTIONAL) if name in recipe["members"]
     ]
@@ -64,7 +67,7 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
     if not rows:
         raise DataError("no row has a judgement of the dimension that its set names")
     shares = np.array(wrong)
-    risk = fit(texts, shares, [row.set for row in rows], false_alarms)
+    risk = fit(texts, shares, [row.set for row in rows], false_alarms, given)
     facts = {
         "model_type": KIND,
         "members": recipe["members"],
@@ -74,11 +77,15 @@ def train_check(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[str
         "alarm": risk.alarm,
     }
     save_combination(output / "model", facts)
-    return _figures(rows, texts, shares, false_alarms)
+    return _figures(rows, texts, shares, false_alarms, given)
 
 
 def fit(
-    texts: Sequence[Array], wrong: Array, sets: Sequence[str], false_alarms: float = FALSE_ALARMS
+    texts: Sequence[Array],
+    wrong: Array,
+    sets: Sequence[str],
+    false_alarms: float = FALSE_ALARMS,
+    given: Mapping[str, float] = MappingProxyType({}),
 ) -> Risk:
     """Fit the logistic model of sentences to texts.
 
@@ -88,6 +95,7 @@ def fit(
         wrong: Share of people who call each text wrong, shape (texts,).
         sets: The data set of each text.
         false_alarms: Share of the right texts with an unsupported sentence, on average over the sets.
+        given: Weights of features that are not fitted, by name.
     """
     flat = np.concatenate(texts)
     known = np.atleast_1d(~np.isnan(flat).all(axis=0))
@@ -104,8 +112,9 @@ def fit(
         right = np.clip(right, LEAST, 1 - LEAST)
         return float(-(weight * (wrong * np.log1p(-right) + (1 - wrong) * np.log(right))).sum())
 
-    start = np.concatenate([[-1.0], np.where(known, -0.5, 0.0)])
-    bounds = [(None, None), *((None, 0.0) if use else (0.0, 0.0) for use in known)]
+    fixed = [given.get(name, None if use else 0.0) for name, use in zip(FEATURES, known, strict=True)]
+    start = np.array([-1.0, *(-0.5 if weight is None else weight for weight in fixed)])
+    bounds = [(None, None), *((weight, 0.0 if weight is None else weight) for weight in fixed)]
     theta = minimize(loss, start, bounds=bounds).x
     risk = Risk(float(theta[0]), tuple(map(float, theta[1:])), tuple(map(float, means)))
     worst = np.full(len(texts), -np.inf)
@@ -136,7 +145,11 @@ def _share(judgement: float, wrong: float, right: float) -> float:
 
 
 def _figures(
-    rows: Sequence[Judged], texts: Sequence[Array], wrong: Array, false_alarms: float
+    rows: Sequence[Judged],
+    texts: Sequence[Array],
+    wrong: Array,
+    false_alarms: float,
+    given: Mapping[str, float],
 ) -> dict[str, float]:
     """Return what the predictions for left-out documents, and for left-out sets, are worth."""
     found: dict[str, float] = {}
@@ -147,7 +160,7 @@ def _figures(
         predicted, flagged = np.full(len(rows), np.nan), np.zeros(len(rows))
         for kept, held in folds(rows, BY[left_out]):
             sets = [rows[at].set for at in kept]
-            risk = fit([texts[at] for at in kept], wrong[kept], sets, false_alarms)
+            risk = fit([texts[at] for at in kept], wrong[kept], sets, false_alarms, given)
             support = [[risk.support(sentence) for sentence in texts[at].tolist()] for at in held]
             predicted[held] = [1 - geometric_mean(own) for own in support]
             flagged[held] = [min(own) < UNSUPPORTED for own in support]

@@ -41,7 +41,8 @@ _STEM = 4
 """Letters that two forms of a name share at least, such as Portugal and Portuguese."""
 _LONGEST_STEM = 20
 """Letters of a name that are compared at most, so that a text without spaces takes no more memory."""
-_ABBREVIATED = range(2, 6)
+_PAIR = 2
+_ABBREVIATED = range(_PAIR, 6)
 """Numbers of words that an abbreviation stands for."""
 _HEADLINE = 6
 """From this many words on, a sentence mostly in capitals is a headline, where a capital says nothing."""
@@ -103,7 +104,7 @@ class Names:
     @property
     def signature(self) -> Signature:
         """The sentence splitter: everything that determines the score."""
-        return Signature.of("names", version=1, splitter=SPLITTER)
+        return Signature.of("names", version=2, splitter=SPLITTER)
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the share of its names and numbers that are in the source."""
@@ -243,6 +244,14 @@ def _stem_ends(key: str) -> range:
 
 
 def _initials(words: Sequence[Word]) -> str:
+    """Return the first letters of words that an abbreviation may stand for; otherwise nothing.
+
+    Two words must be capitalized neighbours: "his uncle's suitcase" is not abbreviated as US.
+    """
+    if len(words) == _PAIR:
+        first, second = words
+        if not (first.text[0].isupper() and second.text[0].isupper() and second.start - first.end == 1):
+            return ""
     return "".join(word.text[0].lower() for word in words)
 
 
