@@ -257,3 +257,29 @@ def test_what_a_library_raises_about_a_file_is_one_line(capsys: pytest.CaptureFi
         "gistmeter: RuntimeError: two (run again with --debug to see where)",
         "gistmeter: \ufffd[2Jcleared",
     ]
+
+
+def test_outputs_of_one_command_are_different_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows, out = tmp_path / "rows.jsonl", str(tmp_path / "out.jsonl")
+    rows.write_text('{"id": "1", "source": "Rain fell.", "candidate": "Rain fell."}\n')
+    words = ["score", "novelty", "-i", str(rows), "--quiet", "-o", out]
+    assert main([*words, "--json", out]) == 2
+    assert "--json and --junit name one file" in capsys.readouterr().err
+    assert not Path(out).exists()
+    assert main(words) == 0
+    assert main([*words, "--overwrite", "--fail-below-baseline", out]) == 2
+    assert "is an input and would be replaced" in capsys.readouterr().err
+
+
+def test_an_unreadable_row_does_not_stop_a_comparison(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    pair = {"source": "Rain fell.", "candidate": "Rain."}
+    good = [json.dumps({**pair, "doc_id": f"d{n}", "system": system}) for n in range(12) for system in "AB"]
+    rows.write_text("\n".join([*good, "{broken"]) + "\n")
+    assert main(["score", "novelty", "-i", str(rows), "-o", str(out), "--quiet"]) == 3
+    assert main(["compare", str(out)]) == 0
+    assert "left out 1 rows that could not be read" in caplog.text

@@ -10,7 +10,7 @@ from gistmeter.core.errors import DataError, UsageError
 from gistmeter.engine.frames import SCHEMA, score_frames
 from gistmeter.engine.plan import Plan
 from gistmeter.engine.shard import Job, score_shard
-from gistmeter.io.shards import HEAD, Folder, output_name
+from gistmeter.io.shards import HEAD, Folder, check_outputs, output_name
 from tests.engine.test_workers import write
 
 PLAN = Plan(("extractive", "length_ratio"))
@@ -135,3 +135,29 @@ def test_what_a_cluster_does_not_do_is_refused(
     folders = ["-i", str(tmp_path), "-o", str(tmp_path / "out"), "--engine", "ray"]
     assert main(["score", "rouge", *folders, *words]) == 2
     assert f"{words[0]}: only with --engine local" in capsys.readouterr().err
+
+
+def test_shards_are_never_replaced_by_their_scores(tmp_path: Path) -> None:
+    (tmp_path / "rows").mkdir()
+    here = Folder(str(tmp_path / "rows"))
+    assert here.is_same(Folder(f"file://{tmp_path}/rows/")) and here.is_same(Folder(f"{tmp_path}/x/../rows"))
+    assert not here.is_same(Folder(str(tmp_path)))
+    shard = tmp_path / "rows" / "a.jsonl"
+    shard.write_text("{}\n")
+    with pytest.raises(UsageError, match="that no run wrote"):
+        here.begin({}, resume=False, overwrite=True)
+    assert shard.read_text() == "{}\n"
+
+
+def test_two_shards_with_one_output_are_refused() -> None:
+    check_outputs(["a.tsv", "b.csv", "a.jsonl"])
+    with pytest.raises(UsageError, match=r"a\.csv and a\.tsv would both become a\.csv"):
+        check_outputs(["a.csv", "a.tsv"])
+
+
+def test_an_empty_shard_has_an_empty_output(tmp_path: Path) -> None:
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+    (source / "b.jsonl").write_text("")
+    done = score_shard(job(source, target), PLAN.build(), "b.jsonl")
+    assert (done.problem, done.rows) == (None, 0) and (target / "b.jsonl").read_text() == ""

@@ -509,3 +509,13 @@ def test_the_development_data_reads_whole(shared_data: Path) -> None:
     assert len(rows) == 800
     assert all(row.problem is None and len(row.example.references) == 11 for row in rows)
     assert set(rows[0].scores) == {"coherence", "consistency", "fluency", "relevance"}
+
+
+def test_a_row_without_a_candidate_keeps_its_labels(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        '{"id": 7, "system": "A", "doc_id": "d", "candidate": null}\n{"id": [], "candidate": 1}\n'
+    )
+    first, second = (row.example for row in read_rows(path))
+    assert (first.id, first.system, first.doc_id) == ("7", "A", "d")
+    assert (second.id, second.system) == ("line 2", None)

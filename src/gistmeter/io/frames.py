@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gistmeter.core.errors import BadRow, DataError, MissingField, UsageError
-from gistmeter.core.example import Example, Need, is_missing
+from gistmeter.core.example import Example, Need
 from gistmeter.core.nearest import did_you_mean, nearest
 from gistmeter.core.row import FIELDS, Row
 from gistmeter.io.aliases import ALIASES, AliasNotes, with_aliases
-from gistmeter.io.records import check_fields, row_from
+from gistmeter.io.records import check_fields, labels_of, row_from
 
 LOG = logging.getLogger("gistmeter")
 ALIAS_NAMES = {name for names in ALIASES.values() for name in names}
@@ -142,10 +142,8 @@ def _row(record: object, number: int, fields: Mapping[str, str], notes: AliasNot
         notes.add(fields)
         return row
     except BadRow as error:
-        labels = {name: record.get(fields.get(name, name)) for name in ("id", "system", "doc_id")}
-        known: dict[str, Any] = {name: None if is_missing(x) else str(x) for name, x in labels.items()}
-        known["id"] = known["id"] or str(number)
-        return Row(Example(candidate="", **known), problem=str(error))
+        labels = {"id": str(number), **labels_of(record, fields)}
+        return Row(Example(candidate="", **labels), problem=str(error))
 
 
 def _with_aliases(record: Mapping[str, object], number: int, fields: Mapping[str, str]) -> Mapping[str, str]:

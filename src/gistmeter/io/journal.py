@@ -166,7 +166,8 @@ class Journal:
         """Rename the file of rows to the output."""
         with files.failing_as(output, f"; its {self.rows} rows are in {self.part}"):
             self._sync()
-            self.close()
+            for file in self._open:
+                file.close()
             files.rename(self.part, os.path.realpath(output))
         self.log.unlink(missing_ok=True)
 

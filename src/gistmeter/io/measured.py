@@ -1,5 +1,6 @@
 """Output rows, read back: which system got which value for which text."""
 
+import logging
 import math
 import zlib
 from collections import Counter
@@ -10,6 +11,8 @@ from pathlib import Path
 from gistmeter.core.errors import BadRow, DataError
 from gistmeter.io.files import reason
 from gistmeter.io.formats import format_of, read_records
+
+LOG = logging.getLogger("gistmeter")
 
 FILE = "file"
 OPTIONAL_SYSTEM = ""
@@ -72,6 +75,7 @@ def measured_from(
     Raises:
         DataError: If a row has no id, metric or system, or its value is no number.
     """
+    nameless = 0
     for place, record in records:
         label = name if by == FILE else _label(record.get(by or "system"))
         if label is None and by == "system" and not alone:
@@ -79,6 +83,9 @@ def measured_from(
         id, metric = _label(record.get("id")), _label(record.get("metric"))
         if id is None or metric is None:
             raise DataError(f"{name} {place}: no id or no metric; give rows that gistmeter score -o wrote")
+        if label is None and by == "system" and record.get("problem"):
+            nameless += 1  # a row that could not be read has no system
+            continue
         if label is None and by != OPTIONAL_SYSTEM:
             raise DataError(
                 f"{name} {place}: no {by}; score rows that have a {by}, or give a file for each system"
@@ -86,11 +93,13 @@ def measured_from(
         value = _value(record.get("value"), f"{name} {place}")
         signature, document = _label(record.get("signature")), _label(record.get("doc_id"))
         yield Measured(id, metric, value, label or "", document, signature)
+    if nameless:
+        LOG.warning("%s: left out %d rows that could not be read and name no system", name, nameless)
 
 
 def _records(name: str, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[str, object]]]:
     kind = format_of(name)
-    optional = ("system", "doc_id", "signature") if kind == "parquet" else ()
+    optional = ("system", "doc_id", "signature", "problem") if kind == "parquet" else ()
     fields = {**NEEDED, **{column: column for column in (*columns, *optional)}}
     try:
         for place, record in read_records(name, kind, fields):

@@ -54,6 +54,13 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
     return Row(example, _scores(record, values["scores"], fields))
 
 
+def labels_of(record: Mapping[str, object], fields: Mapping[str, str]) -> dict[str, str]:
+    """Return the id, the system and the document of a record whose other columns may be unreadable."""
+    found = {name: _known(_column(record, fields.get(name, name))) for name in ("id", "system", "doc_id")}
+    sound = {name: x for name, x in found.items() if isinstance(x, str | Real) and not isinstance(x, bool)}
+    return {name: str(value) for name, value in sound.items() if str(value)}
+
+
 def _column(record: Mapping[str, object], name: str) -> object:
     """Return the value of a column; `outer.inner` names an entry of an object, unless it is a column."""
     outer, _, inner = name.partition(".")

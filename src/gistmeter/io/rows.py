@@ -13,7 +13,7 @@ from gistmeter.core.row import Row
 from gistmeter.io.aliases import AliasNotes, with_aliases
 from gistmeter.io.files import reason
 from gistmeter.io.formats import Record, format_of, read_records, text_records
-from gistmeter.io.records import check_fields, row_from
+from gistmeter.io.records import check_fields, labels_of, row_from
 
 
 def parse_fields(text: str) -> dict[str, str]:
@@ -97,7 +97,8 @@ def row_at(record: Record, number: int, fields: Mapping[str, str], notes: AliasN
         columns = with_aliases(given, fields)
         row = row_from(given, number, columns)
     except BadRow as error:
-        return Row(Example(place, ""), problem=f"{place}: {error}")
+        labels = {} if isinstance(given, BadRow) else labels_of(given, fields)
+        return Row(Example(candidate="", **{"id": place, **labels}), problem=f"{place}: {error}")
     if notes is not None:
         notes.add(columns)
     return row

@@ -5,8 +5,9 @@ shard whose output exists is finished.
 """
 
 import json
+import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,14 @@ class Folder:
     """
 
     url: str
+
+    def is_same(self, other: "Folder") -> bool:
+        """Return whether both are one place, however it is written.
+
+        Raises:
+            UsageError: If one cannot be reached.
+        """
+        return self._place() == other._place()
 
     def shards(self) -> list[str]:
         """Return the names of the files of rows in it, sorted.
@@ -85,7 +94,8 @@ class Folder:
             overwrite: Replace them.
 
         Raises:
-            UsageError: If there are shards of an earlier run and nobody says what to do with them.
+            UsageError: If there are shards of an earlier run and nobody says what to do with them, or
+                files of rows that no run wrote.
         """
         system, path = _reaching(self.url, self._system)
         found = set(self.shards()) if _reaching(self.url, lambda: system.exists(path)) else set()
@@ -98,6 +108,8 @@ class Folder:
             if known != json.loads(json.dumps(head)):
                 raise UsageError(f"{self.url} is of a run with other metrics or options; use --overwrite")
             return found
+        if found and not _reaching(self.url, lambda: system.exists(f"{path}/{HEAD}")):
+            raise UsageError(f"{self.url} holds files of rows that no run wrote; choose another folder")
         for name in found:
             _reaching(self.url, lambda name=name: system.rm_file(f"{path}/{name}"))  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +117,13 @@ class Folder:
             file.write_text(json.dumps(head), encoding="utf-8")
             self.put(HEAD, file)
         return set()
+
+    def _place(self) -> tuple[str, str]:
+        from fsspec.implementations.local import LocalFileSystem
+
+        system, path = self._system()
+        local = isinstance(system, LocalFileSystem)
+        return type(system).__name__, os.path.realpath(path) if local else path
 
     def _system(self) -> "tuple[AbstractFileSystem, str]":
         try:
@@ -116,6 +135,19 @@ class Folder:
         except (ImportError, ValueError) as error:  # says which package to install
             raise UsageError(f"{self.url} cannot be reached: {error}") from None
         return system, str(path).rstrip("/")
+
+
+def check_outputs(names: Iterable[str]) -> None:
+    """Check that no two shards have one output.
+
+    Raises:
+        UsageError: If two have.
+    """
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(output_name(name), name)
+        if other != name:
+            raise UsageError(f"{other} and {name} would both become {output_name(name)}; rename one")
 
 
 def output_name(name: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from gistmeter.engine.long_rows import announced
 from gistmeter.engine.plan import Plan
 from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
-from gistmeter.io.files import check_output, write_whole
+from gistmeter.io.files import check_output, is_stream, write_whole
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scored import Labelled, Scored
@@ -76,6 +77,10 @@ def _check(options: ScoreOptions, pair: Example | None) -> None:
         raise UsageError("--resume needs the output of the interrupted run: -o FILE")
     if options.explain and options.output == "-":
         raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    outputs = (options.output, options.json, options.junit)
+    written = [os.path.realpath(name) for name in outputs if name and not is_stream(name)]
+    if len(set(written)) < len(written):
+        raise UsageError("-o, --json and --junit name one file; give each its own")
     if options.json == "-":
         if options.explain or options.output == "-":
             raise UsageError(
@@ -120,7 +125,13 @@ def _writing(options: ScoreOptions) -> Writing:
 
 
 def _inputs(options: ScoreOptions) -> list[str | None]:
-    return [options.input, options.candidate, options.source, *options.reference]
+    return [
+        options.input,
+        options.candidate,
+        options.source,
+        *options.reference,
+        options.fail_below_baseline,
+    ]
 
 
 def _rows(path: str, options: ScoreOptions) -> Iterable[Row]:

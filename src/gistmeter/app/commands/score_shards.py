@@ -12,7 +12,7 @@ from gistmeter.engine.plan import Plan
 from gistmeter.engine.shard import Done, Job, Tally
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields
-from gistmeter.io.shards import Folder, output_name
+from gistmeter.io.shards import Folder, check_outputs, output_name
 from gistmeter.report.plain import plain
 
 LOG = logging.getLogger("gistmeter")
@@ -32,6 +32,7 @@ def run(options: ScoreOptions) -> int:
     names = job.source.shards()
     if not names:
         raise DataError(f"{options.input} holds no files of rows; name a folder of shards")
+    check_outputs(names)
     finished = job.target.begin(_head(job), resume=options.resume, overwrite=options.overwrite)
     left = [name for name in names if output_name(name) not in finished]
     if finished:
@@ -70,9 +71,10 @@ def _folders(options: ScoreOptions) -> tuple[Folder, Folder]:
         raise UsageError(f"{', '.join(given)}: only with --engine local; omit it, or check the output later")
     if options.device not in ("auto", "cpu", "cuda"):
         raise UsageError(f"Ray assigns the devices; write --device cuda, not {options.device}")
-    if "://" not in options.input and options.input == options.output:
+    source, target = Folder(options.input), Folder(options.output)
+    if source.is_same(target):
         raise UsageError("the shards would be replaced by their scores; choose another output")
-    return Folder(options.input), Folder(options.output)
+    return source, target
 
 
 def _head(job: Job) -> dict[str, object]:
