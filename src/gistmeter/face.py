@@ -195,7 +195,7 @@ def write_html(
     from gistmeter.report.html.page import page
 
     check_output(path)
-    write_whole(path, page(view_of(report), title=title, rows=rows).encode())
+    write_whole(path, page(view_of(report), title=title, rows=rows).encode("utf-8", "replace"))
 
 
 def view_of(report: "Report") -> "View":

@@ -12,6 +12,8 @@ import pytest
 
 from gistmeter.app.cli import main
 from gistmeter.core.errors import GistmeterError
+from gistmeter.io.measured import read_measured
+from gistmeter.io.scores_output import read_scores
 from tests.app.test_cli import ROW, read, write
 
 COMMAND = [sys.executable, "-m", "gistmeter.app.cli"]
@@ -283,3 +285,22 @@ def test_an_unreadable_row_does_not_stop_a_comparison(
     assert main(["score", "novelty", "-i", str(rows), "-o", str(out), "--quiet"]) == 3
     assert main(["compare", str(out)]) == 0
     assert "left out 1 rows that could not be read" in caplog.text
+
+
+def test_csv_reads_back_what_it_wrote(tmp_path: Path) -> None:
+    rows, out = tmp_path / "rows.jsonl", str(tmp_path / "out.csv")
+    long = "Rain fell again on Oslo. " * 1800  # its spans are a cell of over 131,072 characters
+    rows.write_text(json.dumps({"id": "-1", "system": "A", "source": long, "candidate": long}) + "\n")
+    assert main(["score", "names", "-i", str(rows), "-o", out, "--quiet"]) == 0
+    assert Path(out).stat().st_size > 131_072
+    assert [row.id for row in read_measured([out], by="system")] == ["-1"]
+    assert read_scores(out).scores["names"]
+
+
+def test_labels_with_lone_surrogates_are_written_everywhere(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"id": "x\\ud800", "source": "Rain fell.", "candidate": "Rain fell."}\n')
+    for suffix in ("parquet", "csv", "jsonl"):
+        out = str(tmp_path / f"out.{suffix}")
+        assert main(["score", "novelty", "-i", str(rows), "-o", out, "--quiet"]) == 0
+    assert main(["report", str(tmp_path / "out.jsonl"), "-o", str(tmp_path / "r.html")]) == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from gistmeter.core.errors import BadRow, DataError
 from gistmeter.io.files import reason
 from gistmeter.io.formats import format_of, read_records
+from gistmeter.io.tables import from_cell
 
 LOG = logging.getLogger("gistmeter")
 
@@ -101,11 +102,12 @@ def _records(name: str, columns: Sequence[str]) -> Iterator[tuple[str, Mapping[s
     kind = format_of(name)
     optional = ("system", "doc_id", "signature", "problem") if kind == "parquet" else ()
     fields = {**NEEDED, **{column: column for column in (*columns, *optional)}}
+    decode = from_cell if kind in ("csv", "tsv") else str
     try:
         for place, record in read_records(name, kind, fields):
             if isinstance(record, BadRow):
                 raise DataError(f"{name} {place}: {record}")
-            yield place, record
+            yield place, {key: decode(x) if isinstance(x, str) else x for key, x in record.items()}
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"cannot read {name}: {reason(error)}") from None
 

@@ -1,5 +1,6 @@
 """A finished output read back: the scores of each metric, row by row."""
 
+import csv
 import json
 import math
 import zlib
@@ -90,7 +91,7 @@ def read_scores(name: str, *, whole: Collection[RowKey] = ()) -> ScoresOutput:
 def _output_rows(name: str) -> Iterator[dict[str, Any]]:
     try:
         yield from read_output(name, kind_of(name))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"cannot read {name}: {reason(error)}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{name} is no output of gistmeter score: {error}") from None

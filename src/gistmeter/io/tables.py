@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet")
 BATCH = 1024
+LARGEST_CELL = 2**31 - 1  # characters: the spans of a long text are one cell
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """Prefixes that a spreadsheet interprets as a formula."""
 
@@ -116,8 +117,16 @@ def _write_parquet(batches: Iterable[list[dict[str, Any]]], raw: io.RawIOBase) -
     schema = _schema()
     with pq.ParquetWriter(cast(BinaryIO, raw), schema) as writer:
         for batch in batches:
-            rows = [row | {"parts": list(row["parts"].items())} for row in batch]
+            rows = [_encodable(row) | {"parts": list(row["parts"].items())} for row in batch]
             writer.write_batch(pa.RecordBatch.from_pylist(rows, schema))
+
+
+def _encodable(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose labels have no lone surrogates, which parquet cannot hold."""
+    return {
+        name: x.encode("utf-8", "backslashreplace").decode() if isinstance(x, str) else x
+        for name, x in row.items()
+    }
 
 
 def _schema() -> "Schema":
@@ -145,6 +154,7 @@ def read_output(name: str, kind: str) -> Iterator[dict[str, Any]]:
                 for row in batch.to_pylist():
                     yield row | {"flags": [_given(flag) for flag in row["flags"]]}
         return
+    csv.field_size_limit(LARGEST_CELL)
     with (
         gzip.open(name, "rt", encoding="utf-8", newline="")
         if name.lower().endswith(".gz")
@@ -157,10 +167,16 @@ def _given(flag: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in flag.items() if value is not None}
 
 
+def from_cell(cell: str) -> str:
+    """Return the text of a cell, without the apostrophe that keeps spreadsheets from reading a formula.
+
+    >>> from_cell("'-1"), from_cell("'tis")
+    ('-1', "'tis")
+    """
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
+
+
 def _from_cells(row: dict[str, str]) -> dict[str, Any]:
-    texts = {
-        name: cell[1:] if cell[:1] == "'" and cell[1:].startswith(FORMULA) else cell
-        for name, cell in row.items()
-    }
+    texts = {name: from_cell(cell) for name, cell in row.items()}
     known: dict[str, Any] = {name: text or None for name, text in texts.items()}
     return known | {"flags": json.loads(row["flags"]), "value": float(row["value"]) if row["value"] else None}
