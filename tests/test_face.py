@@ -12,6 +12,7 @@ import pytest
 
 import gistmeter as gm
 from gistmeter.app.cli import main
+from gistmeter.core.errors import UsageError
 from gistmeter.engine import progress
 from gistmeter.metrics.baselines import Extractive, Rouge, RougeOptions
 from gistmeter.metrics.speed import SpeedOptions
@@ -191,8 +192,12 @@ def test_examples_without_an_id_are_numbered() -> None:
     texts = (gm.Example(candidate=f"Text {n}.", source="Text.") for n in range(3))
     assert [score.id for score in gm.score("novelty", texts).scores] == ["1", "2", "3"]
     assert gm.Example(7, "A.", doc_id=3).doc_id == "3"  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="an Example needs a candidate"):
+    with pytest.raises(UsageError, match="an Example needs a candidate"):
         gm.Example("A text in the place of the id.")
+    with pytest.raises(UsageError, match="references must be a list of texts"):
+        gm.Example(candidate="A.", references="B.")
+    with pytest.raises(UsageError, match="source must be a string, not int"):
+        gm.Example(candidate="A.", source=3)  # type: ignore[arg-type]
 
 
 def test_nothing_to_score_is_an_empty_report() -> None:

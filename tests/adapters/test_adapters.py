@@ -122,6 +122,27 @@ def test_sentence_transformers() -> None:
     assert any(flag.name == "truncated" for flag in short.scores[0].flags)
 
 
+def test_everything_that_decides_an_embedding_is_in_the_signature() -> None:
+    library = needs("sentence_transformers")
+    from gistmeter.adapters.sentence_transformers import as_sentence_transformers
+    from gistmeter.models.files.find import find_model
+
+    def signature(tokenizer: str = "", **settings: Any) -> str:  # noqa: ANN401 - of the library
+        model = library.SentenceTransformer(str(find_model("minilm").folder), device="cpu", **settings)
+        if tokenizer:
+            model.tokenizer.add_tokens([tokenizer])
+        return as_sentence_transformers(model).signature.text
+
+    others = [
+        signature(truncate_dim=4),
+        signature(prompts={"q": "query: "}, default_prompt_name="q"),
+        signature(prompts={"q": "text: "}, default_prompt_name="q"),
+        signature(tokenizer="ferryboats"),
+    ]
+    assert signature(prompts={"q": "query: "}) == signature()
+    assert len({signature(), *others}) == 5
+
+
 def test_lm_eval(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     lm_eval = needs("lm_eval")

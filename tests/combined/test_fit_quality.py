@@ -105,6 +105,31 @@ def test_sets_of_another_level_do_not_disturb() -> None:
     assert {term.spec for term in both.terms} <= {"a", "b", "c"}
 
 
+def test_a_first_set_that_contradicts_the_signs_is_an_error() -> None:
+    first, second = judged(200), judged(200, seed=1, set="two")
+    judgements = np.concatenate([-0.3 * values(first), values(second)])
+    with pytest.raises(DataError, match="does not rise with the judgements of one, the first set"):
+        Problem(first + second, judgements, TERMS[:1], scale=(1, 5), penalty=1.0).fit()
+
+
+def test_an_article_of_two_sets_is_one_document(tmp_path: Path) -> None:
+    prepared(tmp_path, RECIPE)
+    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["source"] = row["source"].title().replace(" ", "\n")
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table = {"rows": "rows.jsonl", "scores": "scores.jsonl"}
+    one = read_judged(tmp_path, {"name": "one", **table}, [])
+    two = read_judged(tmp_path, {"name": "two", **table, "rows": "other.jsonl"}, [])
+    assert len({row.document for row in one + two}) == 10
+    assert len({row.system for row in one + two}) == 8
+    for row in rows:
+        row["source"] = None
+    (tmp_path / "other.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    two = read_judged(tmp_path, {"name": "two", **table, "rows": "other.jsonl"}, [])
+    assert {row.document for row in two} == {f"two/d{at}" for at in range(10)}
+
+
 def test_groups_are_never_on_both_sides() -> None:
     rows = judged(120) + judged(40, set="two")
     for by in BY.values():
@@ -134,7 +159,7 @@ def rows_file(folder: Path) -> Path:
             text = " ".join(words[:copied] + [f"new{at}x{i}" for i in range(10 - copied)])
             row: dict[str, object] = {
                 "id": str(at),
-                "source": " ".join(words),
+                "source": " ".join([f"report{at // 4}", *words]),
                 "candidate": text,
                 "doc_id": f"d{at // 4}",
             }

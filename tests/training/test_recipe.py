@@ -226,7 +226,17 @@ def test_pools_are_sorted_by_length_and_served_in_random_order() -> None:
     unsorted = LengthBatches(lengths, size=4, pool=1, seed=7)
     assert [unsorted.rows_of(step) for step in range(3)] == [[8, 2, 6, 3], [4, 7, 10, 1], [0, 9, 5]]
     small = LengthBatches((3, 1), size=4, pool=8, seed=7)
-    assert all(small.rows_of(step) for step in range(8)), "no batch is empty"
+    assert [sorted(small.rows_of(step)) for step in range(8)] == [[0, 1]] * 8
+
+
+@pytest.mark.parametrize(("rows", "steps"), [(257, 33), (256, 32), (255, 32), (1, 1), (520, 65)])
+def test_the_last_pool_has_as_many_batches_as_its_rows_fill(rows: int, steps: int) -> None:
+    plan = LengthBatches([5] * rows, size=8, pool=32, seed=1)
+    assert len(plan) == steps
+    for epoch in range(2):
+        batches = [plan.rows_of(epoch * steps + step) for step in range(steps)]
+        assert sorted(row for batch in batches for row in batch) == list(range(rows))
+        assert all(batches)
 
 
 def test_texts_of_benchmarks_are_left_out(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Sentence Transformers: a model as the encoder of the metric `speed`."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -59,8 +60,20 @@ def as_sentence_transformers(model: SentenceTransformer, **options: object) -> S
 
 
 def _digest(model: SentenceTransformer) -> str:
-    """Return the first 12 digits of the SHA-256 of the modules and their weights."""
+    """Return the first 12 digits of the SHA-256 of modules, weights, prompt and tokenizer."""
     digest = hashlib.sha256(repr(model).encode())
+    prompt = model.prompts.get(model.default_prompt_name) if model.default_prompt_name else None
+    given = [model.truncate_dim, prompt or "", _tokenizer(model)]
+    digest.update(json.dumps(given, sort_keys=True).encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode() + tensor.cpu().float().numpy().tobytes())
     return digest.hexdigest()[:12]
+
+
+def _tokenizer(model: SentenceTransformer) -> dict[str, object]:
+    """Return what decides the tokens; truncation and padding are left out: encoding changes them."""
+    backend = getattr(model.tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return dict(model.tokenizer.get_vocab())
+    settings = json.loads(backend.to_str())
+    return {name: value for name, value in settings.items() if name not in ("truncation", "padding")}

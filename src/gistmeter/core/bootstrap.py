@@ -27,8 +27,8 @@ def group_weights(groups: Sequence[str], *, resamples: int, seed: int) -> NDArra
     Returns:
         Counts of shape (resamples, n).
     """
-    names, member = np.unique(np.asarray(groups), return_inverse=True)
-    return draw_groups(len(names), resamples=resamples, seed=seed)[:, member]
+    count, member = _numbered(groups)
+    return draw_groups(count, resamples=resamples, seed=seed)[:, member]
 
 
 def draw_means(values: NDArray[np.float64], groups: Sequence[str], *, seed: int) -> NDArray[np.float64]:
@@ -42,16 +42,16 @@ def draw_means(values: NDArray[np.float64], groups: Sequence[str], *, seed: int)
     Returns:
         Means of shape (1000,); or (0,) for fewer than two groups: one document says nothing about others.
     """
-    names, member = np.unique(np.asarray(groups), return_inverse=True)
-    if len(names) < 2:
+    count, member = _numbered(groups)
+    if count < 2:
         return np.empty(0)
     sums = np.bincount(member, weights=values)
     sizes = np.bincount(member)
     means = []
     # Draws in slices, so that a million documents fit into memory.
-    step = max(1, DRAWN_AT_ONCE // len(names))
+    step = max(1, DRAWN_AT_ONCE // count)
     for start in range(0, RESAMPLES, step):
-        drawn = draw_groups(len(names), resamples=min(step, RESAMPLES - start), seed=seed + start)
+        drawn = draw_groups(count, resamples=min(step, RESAMPLES - start), seed=seed + start)
         means.append((drawn @ sums) / (drawn @ sizes))
     return np.concatenate(means)
 
@@ -66,3 +66,12 @@ def bootstrap_mean(values: NDArray[np.float64], groups: Sequence[str], *, seed: 
         return math.nan, math.nan
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
+
+
+def _numbered(groups: Sequence[str]) -> tuple[int, NDArray[np.int64]]:
+    """Return the number of groups, and the number of each row's group, in the order of their names.
+
+    An array of names would give each as much memory as the longest needs.
+    """
+    number = {name: at for at, name in enumerate(sorted(set(groups)))}
+    return len(number), np.array([number[name] for name in groups], dtype=np.int64)

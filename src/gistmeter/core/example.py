@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Literal
 
+from gistmeter.core.errors import UsageError
 from gistmeter.core.language import primary
 
 Side = Literal["candidate", "source", "reference"]
@@ -52,7 +53,7 @@ class Example:
             becomes `pt`. None if it is not known; a metric then assumes a language that it scores.
 
     Raises:
-        TypeError: If there is no candidate, a text is not a string, or `references` is a single string.
+        UsageError: If there is no candidate, a text is not a string, or `references` is a single string.
         ValueError: If the language is not a BCP 47 tag.
 
     >>> Example("1", "A cat sat.", references=["A cat was sitting."]).references
@@ -71,10 +72,10 @@ class Example:
 
     def __post_init__(self) -> None:
         if self.candidate is _NOT_GIVEN:
-            raise TypeError("an Example needs a candidate; write Example(candidate=TEXT)")
+            raise UsageError("an Example needs a candidate; write Example(candidate=TEXT)")
         references: object = self.references  # a caller without a type checker may pass anything
         if isinstance(references, str) and references:
-            raise TypeError("references must be a list of texts, not one text; write references=[TEXT]")
+            raise UsageError("references must be a list of texts, not one text; write references=[TEXT]")
         given = () if is_missing(references) else self.references
         known = {
             "id": _label(self.id) or "",
@@ -89,7 +90,7 @@ class Example:
             object.__setattr__(self, name, value)
         for side, _, text in self.texts():
             if not isinstance(text, str):
-                raise TypeError(f"{side} must be a string, not {type(text).__name__}")
+                raise UsageError(f"{side} must be a string, not {type(text).__name__}")
 
     def texts(self) -> Iterator[tuple[Side, int, str]]:
         """Yield each text as (side, index, text); the index counts references and is 0 for other sides."""

@@ -160,6 +160,11 @@ def _convert(name: str, value: object, hint: Any) -> object:  # noqa: ANN401 - a
     if kind is bool:
         return _convert(name, str(value).lower(), Literal["true", "false"]) == "true"
     try:
-        return kind(value)
-    except (TypeError, ValueError):
+        converted: object = kind(value)
+        if kind is int and isinstance(value, float) and converted != value:
+            raise ValueError("a fraction")
+        if kind in (int, float) and isinstance(value, bool):
+            raise ValueError("a truth value")
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{name}={value}: give {'an' if kind is int else 'a'} {kind.__name__}") from None
+    return converted

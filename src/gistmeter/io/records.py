@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from numbers import Real
 
 from gistmeter.core.errors import BadRow, UsageError
@@ -56,9 +57,13 @@ def row_from(record: Mapping[str, object], number: int, fields: Mapping[str, str
 
 def labels_of(record: Mapping[str, object], fields: Mapping[str, str]) -> dict[str, str]:
     """Return the id, the system and the document of a record whose other columns may be unreadable."""
-    found = {name: _known(_column(record, fields.get(name, name))) for name in ("id", "system", "doc_id")}
-    sound = {name: x for name, x in found.items() if isinstance(x, str | Real) and not isinstance(x, bool)}
-    return {name: str(value) for name, value in sound.items() if str(value)}
+    found = {}
+    for name in ("id", "system", "doc_id"):
+        with suppress(BadRow):
+            label = _label(name, _known(_column(record, fields.get(name, name))))
+            if label is not None:
+                found[name] = label
+    return found
 
 
 def _column(record: Mapping[str, object], name: str) -> object:

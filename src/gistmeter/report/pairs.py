@@ -7,10 +7,11 @@ from gistmeter.report.cells import UNDEFINED, aligned_table, joined, probability
 from gistmeter.report.plain import plain
 
 Figures = Mapping[str, Any]
-SIGNIFICANT = 0.05
-LEGEND = f"""difference: Pearson's r of A minus Pearson's r of B; interval: paired bootstrap over documents
-p: permutation test PERM-BOTH; Holm: p corrected for all compared pairs
-*: Holm-corrected p is below {SIGNIFICANT}, and the interval excludes 0"""
+LEGEND = """difference: Pearson's r of A minus Pearson's r of B; interval: paired bootstrap over documents
+Correlations keep their signs: negate metrics for which lower is better.
+p: permutation test that exchanges the standardized values of A and B (PERM-BOTH, Deutsch et al. 2021)
+Holm: p corrected for all compared pairs
+*: Holm is below .05, the interval leaves out 0, and there are at least ten documents"""
 
 
 def pairs_table(rows: Sequence[Figures]) -> str:
@@ -22,7 +23,8 @@ def pairs_table(rows: Sequence[Figures]) -> str:
 
     >>> numbers = {"difference": -0.12, "low": -0.2, "high": -0.031, "p_permutation": 0.004, "p_holm": 0.012}
     >>> where = {"task": "mine", "dimension": "fluency", "level": "pooled", "n": 800}
-    >>> print(pairs_table([{**where, "a": "rouge", "b": "speed", **numbers}]))
+    >>> marks = {"documents": 100, "significant": True, "few": False}
+    >>> print(pairs_table([{**where, "a": "rouge", "b": "speed", **numbers, **marks}]))
     mine, fluency, pooled level
     <BLANKLINE>
     metric A    metric B      difference     95 % interval      p    Holm        n
@@ -30,8 +32,10 @@ def pairs_table(rows: Sequence[Figures]) -> str:
     rouge       speed             -0.120  [-0.200, -0.031]  0.004   0.012  *   800
     <BLANKLINE>
     difference: Pearson's r of A minus Pearson's r of B; interval: paired bootstrap over documents
-    p: permutation test PERM-BOTH; Holm: p corrected for all compared pairs
-    *: Holm-corrected p is below 0.05, and the interval excludes 0
+    Correlations keep their signs: negate metrics for which lower is better.
+    p: permutation test that exchanges the standardized values of A and B (PERM-BOTH, Deutsch et al. 2021)
+    Holm: p corrected for all compared pairs
+    *: Holm is below .05, the interval leaves out 0, and there are at least ten documents
     """
     tables: dict[tuple[str, str, str], list[Figures]] = {}
     for row in rows:
@@ -40,7 +44,7 @@ def pairs_table(rows: Sequence[Figures]) -> str:
         f"{plain(task)}, {plain(dimension)}, {plain(level)} level\n\n{_pairs(table)}"
         for (task, dimension, level), table in tables.items()
     ]
-    return joined(*blocks, LEGEND if blocks else "")
+    return joined(*blocks, LEGEND if blocks else "", _warning(rows))
 
 
 def _pairs(rows: Sequence[Figures]) -> str:
@@ -60,16 +64,17 @@ def _cells(row: Figures) -> list[str]:
         UNDEFINED if row["low"] is None else f"[{low}, {high}]",
         p,
         corrected,
-        "*" if _differs(row) else "",
+        "*" if row["significant"] else "",
         str(row["n"]),
     ]
 
 
-def _differs(row: Figures) -> bool:
-    """Return whether both tests are significant.
-
-    At the pooled level, the permutation test treats rows of one document as independent.
-    """
-    if row["p_holm"] is None or row["low"] is None:
-        return False
-    return bool(row["p_holm"] < SIGNIFICANT and not row["low"] <= 0 <= row["high"])
+def _warning(rows: Sequence[Figures]) -> str:
+    """Return that pairs have too few documents; empty if none has."""
+    few = [row["documents"] for row in rows if row["few"]]
+    if not few:
+        return ""
+    return (
+        f"warning: {len(few)} of {len(rows)} pairs have fewer than ten documents (down to {min(few)}): "
+        "too few to tell metrics apart; no difference is marked"
+    )

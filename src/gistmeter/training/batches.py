@@ -44,7 +44,7 @@ class LengthBatches:
     """Batches of rows of similar length, which saves padding.
 
     Each pool is a random draw of `pool` batches' rows; it is sorted by length, cut into `pool` parts, and
-    the parts are served in random order.
+    the parts are served in random order. The last pool of an epoch has the rows and batches that are left.
 
     Args:
         lengths: Length of each row; at least one row.
@@ -64,19 +64,22 @@ class LengthBatches:
 
     def __len__(self) -> int:
         """Return the number of batches per epoch."""
-        return len(self._pools) * self.pool
+        return (len(self.lengths) + self.size - 1) // self.size
 
     def rows_of(self, step: int) -> list[int]:
         """Return the row numbers of a step's batch: one part of a pool, never empty."""
-        number, part = divmod(step, self.pool)
+        epoch, batch = divmod(step, len(self))
+        pool, part = divmod(batch, self.pool)
+        number = epoch * len(self._pools) + pool
         rows = self._pools.rows_of(number)
         if self.pool == 1:
             return rows
-        order = list(range(self.pool))
+        parts = min(self.pool, len(self) - pool * self.pool)
+        order = list(range(parts))
         random.Random(f"{self.seed}/{number}").shuffle(order)
         ranked = sorted(rows, key=self.lengths.__getitem__)
-        first, last = (len(ranked) * at // self.pool for at in (order[part], order[part] + 1))
-        return ranked[first:last] or rows  # a pool with fewer rows than parts has empty parts
+        first, last = (len(ranked) * at // parts for at in (order[part], order[part] + 1))
+        return ranked[first:last]
 
     @property
     def _pools(self) -> Batches:

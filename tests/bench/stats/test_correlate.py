@@ -152,6 +152,16 @@ def test_rows_without_a_judgement_or_a_group_are_left_out() -> None:
     same(figures(run("system")), expected)
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1.0, 1e300])
+def test_rounding_noise_is_no_order(scale: float) -> None:
+    noisy = np.array([0.3, 0.1 + 0.2, 0.1 + 0.1 + 0.1, 0.7]) * scale
+    labels = [None] * 4
+    for x, y in ((noisy, [1.0, 2.0, 3.0, 4.0]), ([1.0, 2.0, 3.0, 4.0], noisy)):
+        found = correlate(x, y, documents=labels, systems=labels, level="pooled")
+        expected = by_scipy(np.array([0.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.0, 3.0, 4.0]))
+        assert [found.spearman, found.kendall] == pytest.approx(expected[1:])
+
+
 def test_columns_of_different_length() -> None:
     with pytest.raises(ValueError, match="same length"):
         correlate([1.0], [1.0], documents=[], systems=["x"], level="pooled")

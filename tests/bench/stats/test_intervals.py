@@ -2,13 +2,14 @@
 
 import math
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from gistmeter.bench.stats.correlate import Drawn, correlate
 from gistmeter.bench.stats.resampling import Floats
-from gistmeter.core.bootstrap import group_weights
+from gistmeter.core.bootstrap import draw_groups, group_weights
 from gistmeter.core.levels import Level
 
 LEVELS: tuple[Level, ...] = ("pooled", "summary", "system")
@@ -139,6 +140,19 @@ def test_a_thousand_resamples_of_1600_rows_take_little_time() -> None:
     for level in LEVELS:
         correlate(x, y, documents=documents, systems=systems, level=level)
     assert time.process_time() - start < 1
+
+
+def test_a_long_name_of_a_document_costs_no_memory() -> None:
+    names = ["x" * 100_000, *(f"d{at}" for at in range(5000))]
+    tracemalloc.start()
+    weights = group_weights(names, resamples=2, seed=0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 10_000_000
+    assert weights.sum(axis=1).tolist() == [5001, 5001]
+    in_order = np.unique(np.array(names[1:]), return_inverse=True)[1]
+    drawn = draw_groups(5000, resamples=2, seed=0)
+    assert (group_weights(names[1:], resamples=2, seed=0) == drawn[:, in_order]).all()
 
 
 def test_intervals_of_one_document() -> None:

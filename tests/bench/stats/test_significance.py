@@ -4,6 +4,7 @@ import json
 import math
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -250,9 +251,12 @@ def test_a_mark_needs_the_permutation_test_and_the_interval(
 ) -> None:
     metrics, human = made_up(12, 0.0, 3.0)
     (pair,) = run(metrics, human)
-    row = difference_row("made-up", "fluency", pair, {"m0": "", "m1": ""})
-    line = pairs_table([row | {"p_holm": p, "low": low, "high": high}]).splitlines()[4]
-    assert line.count("*") == len(mark)
+    for documents, marked in ((10, len(mark)), (9, 0)):
+        pair = replace(pair, p_holm=p, low=low, high=high, documents=documents)
+        row = difference_row("made-up", "fluency", pair, {"m0": "", "m1": ""})
+        table = pairs_table([row])
+        assert table.splitlines()[4].count("*") == marked
+        assert ("1 of 1 pairs have fewer than ten documents (down to 9)" in table) == (documents < 10)
 
 
 @pytest.mark.slow

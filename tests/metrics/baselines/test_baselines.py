@@ -4,6 +4,7 @@ import json
 import math
 import pickle
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 from operator import eq
 from pathlib import Path
@@ -50,6 +51,14 @@ VOCABULARY = ["The", "the", "cats", "cat", "Running", "runs", "12", "é", "—",
 sentences = st.lists(st.sampled_from(VOCABULARY), min_size=1)
 texts = st.one_of(sentences.map(" ".join), st.text(min_size=1), st.sampled_from(ODD[:-1]))
 examples = st.builds(Example, st.just("1"), texts, st.none() | texts, st.lists(texts, max_size=3).map(tuple))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Options with numbers."""
+
+    passage: int = 0
+    share: float = 0.5
 
 
 def build(name: str, options: Mapping[str, object] | None = None) -> Metric:
@@ -198,7 +207,7 @@ def test_bleu_and_chrf_are_the_librarys(candidate: str, others: list[str]) -> No
 
     example = Example("1", candidate, references=tuple(others))
     bleu, chrf = build("bleu").score([example])[0], build("chrf", {"word_order": 2}).score([example])[0]
-    assert bleu.problem or bleu.value == sacrebleu.sentence_bleu(candidate, others).score
+    assert bleu.problem or bleu.value == min(sacrebleu.sentence_bleu(candidate, others).score, 100)
     assert chrf.value == sacrebleu.sentence_chrf(candidate, others, word_order=2).score
 
 
@@ -245,6 +254,8 @@ def test_what_cannot_be_seen_is_flagged() -> None:
         "degenerate (candidate)",
         "unseen_script (candidate, 4 of 13)",
         "no_words (reference 1)",
+        "unknown_language (candidate)",
+        "unknown_language (reference 1)",
     ]
     assert second.problem == "the tokenizer (rouge_score) finds no word in the candidate"
     assert third.problem == "the tokenizer (rouge_score) finds no word in the reference"
@@ -267,3 +278,19 @@ def test_two_small_words_are_no_abbreviation() -> None:
     candidates = ("The man of the US left a suitcase.", "The man of the UN left a suitcase.")
     scores = [baselines.Names().score([Example("1", each, source=source)])[0] for each in candidates]
     assert [score.parts["names"] for score in scores] == [0.0, 1.0]
+
+
+def test_bleu_of_an_equal_text_is_100() -> None:
+    texts = [" ".join(["The ferry left the harbour at noon."] * times) for times in range(1, 30)]
+    scores = build("bleu").score([Example("1", text, references=[text]) for text in texts])
+    assert [score.value for score in scores] == pytest.approx([100.0] * 29)
+    assert max(score.value for score in scores) <= 100
+
+
+@pytest.mark.parametrize("number", [2.9, True, math.inf, math.nan, "2.9"])
+def test_an_option_that_counts_is_a_whole_number(number: object) -> None:
+    with pytest.raises(UsageError, match=f"passage={number}: give an int"):
+        options_from(Counted, {"passage": number})
+    assert options_from(Counted, {"passage": 2.0, "share": 1}) == Counted(2, 1.0)
+    with pytest.raises(UsageError, match="share=True: give a float"):
+        options_from(Counted, {"share": True})

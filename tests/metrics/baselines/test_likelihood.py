@@ -90,7 +90,10 @@ def test_a_prefix_is_read_and_does_not_count(tiny_t5: Path) -> None:
 
 @dataclass
 class Listed:
-    """A model whose tokens are words, with ½ to the power of their length as their probability."""
+    """A model whose tokens are words, with ½ to the power of their length as their probability.
+
+    A zero-width space has no token.
+    """
 
     identity: str = "listed"
 
@@ -99,11 +102,11 @@ class Listed:
 
     def _read(self, text: str) -> TargetText:
         places, at = [], 0
-        for word in text.split():
+        for word in text.replace("\u200b", " ").split():
             places.append((text.index(word, at), text.index(word, at) + len(word)))
             at = places[-1][1]
         lengths = [end - start for start, end in places]
-        places = [*places, places[-1]]  # the end token
+        places = [*places, places[-1] if places else (0, 0)]  # the end token
         return TargetText((*lengths, 3), np.array(places), len(lengths), len(lengths))
 
     def log_probabilities(self, pairs: Sequence[tuple[Ids, Ids]]) -> list[FloatArray]:
@@ -129,6 +132,19 @@ def test_words_and_their_values_by_hand() -> None:
     [score] = Likelihood(Listed(), backward).score([Example("1", "Rain fell.", "Rain.")])
     assert score.value == pytest.approx(-4 * math.log(2))
     assert [span.side for span in score.spans] == ["source"]
+
+
+def test_a_reference_without_tokens_is_left_out(tiny_bert: Path) -> None:
+    metrics = [
+        Likelihood(Listed(), LikelihoodOptions(against="references", direction="both")),
+        catalog.build("bertscore", model=str(tiny_bert), runtime=RUNTIME),
+    ]
+    references = (["\u200b", "It fell."], ["It fell."], ["\u200b"])
+    for metric in metrics:
+        found, alone, none = metric.score([Example("1", "Rain.", references=given) for given in references])
+        assert found.value == pytest.approx(alone.value)
+        assert found.flags == none.flags == (Flag("empty_side", "reference"),)
+        assert none.problem == "the model's tokenizer finds no token in the reference"
 
 
 def test_long_texts_are_truncated_and_flagged(tiny_bart: Path) -> None:

@@ -16,7 +16,7 @@ from gistmeter.core.example import Example
 from gistmeter.core.metric import Metric
 from gistmeter.core.options import options_from
 from gistmeter.core.score import Flag
-from gistmeter.metrics.baselines.moverscore import MoverScore, MoverScoreOptions
+from gistmeter.metrics.baselines.moverscore import MoverScore, MoverScoreOptions, word_bag
 from gistmeter.metrics.baselines.sms import Sms, SmsOptions
 from gistmeter.models.encode.encoder import Encoder, TextVectors
 from gistmeter.models.run.tokens import Tokens
@@ -107,3 +107,13 @@ def test_presets_and_options(tiny_bert: Path) -> None:
         assert str(tiny_bert) not in metric.signature.text
     with pytest.raises(UsageError, match="sms has no preset 'best4'"):
         load("sms", preset="best4")
+
+
+def test_the_tokens_of_one_character_count_once() -> None:
+    offsets = np.array([(0, 0), (0, 1), (0, 1), (1, 3), (4, 6)], dtype=np.int64)
+    special = np.array([True, False, False, False, False])
+    tokens = Tokens((0,) * 5, offsets, special, 4)
+    vectors = np.eye(5, dtype=np.float32)
+    bag = word_bag("뛰어난 배가", tokens, vectors, 1)
+    assert list(bag.places) == [(0, 3), (4, 6)]
+    np.testing.assert_array_equal(bag.vectors, vectors[[1, 4]])

@@ -359,10 +359,13 @@ def test_everything_that_decides_a_number_is_in_the_signature() -> None:
                 MaskEvalOptions(keep=0.5),
                 MaskEvalOptions(masks_per_pass=2),
                 MaskEvalOptions(language="fr"),
+                MaskEvalOptions(language="xx"),
+                MaskEvalOptions(language="de+en"),
+                MaskEvalOptions(language="de+fr"),
             )
         ),
     ]
-    assert len({metric.signature.hash, *(other.signature.hash for other in others)}) == 8
+    assert len({metric.signature.hash, *(other.signature.hash for other in others)}) == 11
 
 
 @pytest.mark.parametrize(

@@ -206,6 +206,12 @@ def test_what_the_model_cannot_see_has_a_problem(tiny_bert: Path, tables: str) -
     assert unseen.flags == (Flag("empty_side", "source"),)
 
 
+def test_a_reference_without_tokens_is_left_out(tiny_bert: Path, tables: str) -> None:
+    found = score(tiny_bert, tables, Example("1", "Rain.", "It rained.", ("\u200b", "Rain fell.")))
+    alone = score(tiny_bert, tables, Example("1", "Rain.", "It rained.", ("Rain fell.",)))
+    assert (found.value, found.flags) == (alone.value, (Flag("empty_side", "reference"),))
+
+
 def test_long_texts_are_cut_and_flagged(tiny_bert: Path, tables: str) -> None:
     example = Example("1", "Rain. " * 50, "The ferry left.", ("It left.", "Rain. " * 60))
     flags = score(tiny_bert, tables, example).flags

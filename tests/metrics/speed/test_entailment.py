@@ -111,6 +111,31 @@ def test_a_candidate_that_is_all_copied_leaves_nothing_to_ask() -> None:
     assert values(0.7, ("they say rain fell",), ("so they say rain fell",)) == [1.0]
 
 
+def test_the_pair_that_loses_the_most_tokens_is_reported() -> None:
+    class Short(Judge):
+        """Reads four words of a premise, and half of a sentence that is read with a longer one."""
+
+        def score(self, pairs: Sequence[tuple[str, str]]) -> PairScores:
+            total = np.array([[len(a.split()), len(b.split())] for a, b in pairs]).reshape(-1, 2)
+            kept = np.where(total[:, :1] > 4, [[4, 1]], total)
+            return PairScores(np.zeros(len(pairs)), np.zeros(len(pairs)), kept, total)
+
+    class Counted(Bags):
+        def embed(self, sentences: Sequence[str]) -> TextVectors:
+            tokens: Any = [SimpleNamespace(kept=len(s.split()), total=len(s.split())) for s in sentences]
+            return TextVectors(super().embed(sentences).vectors, tokens)
+
+    judge: Any = Short()
+    retriever: Any = Counted("rain", "wind")
+    source = ("rain fell", "wind blew", "noon it was")
+    model = Entailment(judge, retriever, 0.0, 1.0)
+    [found] = model.compare([Block(("rain and wind",), source)])
+    assert found.total.tolist() == [3, 2, 2, 3]
+    assert found.kept.tolist() == [1, 2, 2, 0], "the end of the joined premise is cut"
+    [copied] = model.compare([Block(("rain fell at noon",), ("rain fell at noon",))])
+    assert copied.kept.tolist() == copied.total.tolist() == [4, 4]
+
+
 def test_only_entailment_names_its_weights_in_the_signature() -> None:
     def options_of(options: SpeedOptions) -> set[str]:
         return {name for name, _ in Speed((), options).signature.settings}

@@ -139,3 +139,23 @@ def test_minilm_prefers_the_summary_that_says_the_same() -> None:
     speed = load("speed", against="source")
     scores = speed.score([good, bad])
     assert scores[0].value > scores[1].value + 0.2
+
+
+def test_a_text_without_tokens_is_empty(tiny_bert: Path) -> None:
+    speed = load("speed", model=str(tiny_bert))
+    for candidate, reference, side in (("\u200b", "Rain.", "candidate"), ("Rain.", "\u200b", "reference")):
+        [found] = speed.score([Example("1", candidate, references=[reference])])
+        assert found.problem == f"the model's tokenizer finds no token in the {side}"
+        assert [(flag.name, flag.side) for flag in found.flags] == [("empty_side", side)]
+
+
+@pytest.mark.parametrize("references", ["mean", "max", "pooled"])
+def test_an_empty_reference_is_left_out_and_counted(tiny_bert: Path, references: str) -> None:
+    speed = load("speed", model=str(tiny_bert), references=references, value="f1")
+    given = ["", "\u200b", "It left. Rain fell."]
+    [found] = speed.score([Example("1", "The ferry left.", references=given)])
+    [alone] = speed.score([Example("1", "The ferry left.", references=given[2:])])
+    assert found.value == pytest.approx(alone.value)
+    assert [str(flag) for flag in found.flags] == ["empty_side (reference 1)", "empty_side (reference 0)"]
+    assert [span.index for span in found.spans] == [0, 2, 2]
+    assert found.spans[0].note.startswith("reference 2: ")

@@ -65,6 +65,16 @@ def test_gpt2_reads_each_token_after_those_before_it(tmp_path: Path) -> None:
     assert len(long) == 39, "a long text is cut"
 
 
+def test_perplexity_flags_a_text_that_was_cut(tmp_path: Path) -> None:
+    model = TokenModel.load(str(save_gpt2(tmp_path)), "causal", RUNTIME)
+    metric = Perplexity(model.log2, model.identity, count=model.count)
+    long, short = metric.score([Example("1", " ".join(SENTENCES)), Example("2", "Rain.")])
+    [flag] = long.flags
+    assert (flag.name, flag.side, flag.kept) == ("truncated", "candidate", 39)
+    assert flag.total == len(model.vocabulary.tokenize([" ".join(SENTENCES)])[0].ids)
+    assert short.flags == ()
+
+
 def test_the_authors_code_masks_nothing(tmp_path: Path) -> None:
     folder = save_bert_head(tmp_path, BertForMaskedLM)
     model = TokenModel.load(str(folder), "unmasked", RUNTIME)

@@ -15,9 +15,10 @@ from gistmeter import catalog
 from gistmeter.core.errors import UsageError
 from gistmeter.core.example import Example
 from gistmeter.metrics.sumqe.qualities import QUALITIES
+from gistmeter.metrics.sumqe.training.folds import folds_of
 from gistmeter.metrics.sumqe.training.rows import Rated, read_set, split
 from gistmeter.metrics.sumqe.training.task import RateOptions, RateTask, Rows, read_rows_of
-from gistmeter.metrics.sumqe.training.train import PREDICTIONS, train_regressor
+from gistmeter.metrics.sumqe.training.train import PREDICTIONS, RateData, _hold_out, train_regressor
 from gistmeter.models.rate.files import RegressorPlan, new_regressor
 from gistmeter.models.rate.text_regressor import TextRegressor
 from gistmeter.models.run.runtime import Runtime
@@ -171,6 +172,15 @@ def test_folds_by_document_and_by_set(tmp_path: Path, tiny_bert: Path) -> None:
         assert len(of_document) == 21, "a document is in one fold"
         assert set(found[0]["said"]) == set(QUALITIES)
         assert found[0]["people"] == {"grammaticality": 5.0}
+
+
+@pytest.mark.parametrize("parts", ["2", "3", "5", "10"])
+def test_every_fold_has_rows_for_validation(parts: str) -> None:
+    rows = [Rated(f"Text {at} on {at}.", {"focus": 0.5}, "s", f"d{at}", f"x{at % 7}") for at in range(400)]
+    for fold in folds_of(rows, parts, 1):
+        _, held = _hold_out(fold.rest, RateData(folds=parts), 1)
+        assert 0.04 < len(held) / len(fold.rest) < 0.2
+    assert _hold_out(rows, RateData(), 1) == split(rows, 10, 1)
 
 
 def test_official_holds_the_last_rows_out(tmp_path: Path, tiny_bert: Path) -> None:

@@ -14,7 +14,8 @@ import torch
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.run import cpu
 from gistmeter.models.run.runtime import Runtime
-from tests.tiny_models import SENTENCES
+from gistmeter.models.run.vocabulary import Vocabulary
+from tests.tiny_models import SENTENCES, wordpiece
 
 THREADS = 8
 
@@ -106,3 +107,18 @@ def test_a_process_forked_after_scoring_scores_too(tmp_path: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False, env=environment)
     assert done.stdout == "done\n", done.stderr
+
+
+def test_threads_share_a_tokenizer() -> None:
+    vocabulary = Vocabulary(wordpiece())
+    text = "The [MASK] ferry [SEP] left"
+    [expected] = vocabulary.tokenize([text])
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(lambda at: vocabulary.tokenize([text] * (at % 3 + 1))[0], range(2000)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert {tokens.ids for tokens in found} == {expected.ids}
+    assert vocabulary.backend.encode_special_tokens is False

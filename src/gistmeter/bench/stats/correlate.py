@@ -31,7 +31,7 @@ from gistmeter.bench.stats.resampling import (
     within_draws,
 )
 from gistmeter.core.bootstrap import RESAMPLES, group_weights
-from gistmeter.core.correlation import is_constant, pearson
+from gistmeter.core.correlation import ROUNDING, is_constant, pearson
 from gistmeter.core.levels import Level
 
 Drawn = Literal["summary", "system"]
@@ -198,9 +198,19 @@ def _all_three(x: Floats, y: Floats) -> tuple[float, float, float]:
     r = pearson(x, y)
     if math.isnan(r):
         return r, r, r
+    x, y = _order(x), _order(y)
     # `method` only affects the p-value, which is unused: "exact" is slow, "asymptotic" fails on two rows.
     tau = kendalltau(x, y, method="asymptotic" if len(x) > 2 else "auto").statistic
     return r, pearson(rankdata(x), rankdata(y)), float(tau)
+
+
+def _order(x: Floats) -> Floats:
+    """Return the place of each value among the distinct ones; values within rounding error share a place."""
+    order = np.argsort(x, kind="stable")
+    steps = np.diff(x[order]) > ROUNDING * np.abs(x).max()
+    places = np.empty(len(x))
+    places[order] = np.concatenate([[0], np.cumsum(steps)])
+    return places
 
 
 def _problem(x: Floats, y: Floats, what: str) -> str | None:

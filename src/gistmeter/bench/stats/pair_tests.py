@@ -10,6 +10,7 @@ from gistmeter.bench.stats.resampling import Counts, Floats, pearson_of_sums, su
 from gistmeter.core.bootstrap import DRAWN_AT_ONCE
 from gistmeter.core.correlation import ROUNDING
 
+EXCHANGES_A_PAIR = 40  # with fewer than 20, no corrected p-value could be below 0.05
 Signs = NDArray[np.int8]
 SAME = 1e-9  # tolerance for ties between permuted and observed differences, which arise from rounding
 

@@ -12,11 +12,10 @@ from itertools import combinations
 import numpy as np
 
 from gistmeter.bench.stats.exchange import EXCHANGES, exchange_p
-from gistmeter.bench.stats.pair_tests import bootstrap_p, holm
+from gistmeter.bench.stats.pair_tests import EXCHANGES_A_PAIR, bootstrap_p, holm
 from gistmeter.bench.stats.pairing import Paired, Rows, pair_rows
 from gistmeter.bench.stats.power import ALPHA, detectable, documents_needed
 from gistmeter.bench.stats.resampling import Counts, Floats, grouped, interval
-from gistmeter.bench.stats.significance import EXCHANGES_A_PAIR
 from gistmeter.core.bootstrap import draw_means
 from gistmeter.core.correlation import ROUNDING
 

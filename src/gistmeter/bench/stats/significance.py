@@ -24,7 +24,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gistmeter.bench.stats.correlate import for_json
-from gistmeter.bench.stats.pair_tests import Signs, bootstrap_p, draw_signs, holm, permutation_p, williams
+from gistmeter.bench.stats.pair_tests import (
+    EXCHANGES_A_PAIR,
+    Signs,
+    bootstrap_p,
+    draw_signs,
+    holm,
+    permutation_p,
+    williams,
+)
+from gistmeter.bench.stats.paired import FEW
+from gistmeter.bench.stats.power import ALPHA
 from gistmeter.bench.stats.resampling import (
     Counts,
     Draw,
@@ -63,6 +73,7 @@ class Difference:
         p_permutation: p-value of PERM-BOTH.
         p_williams: p-value of Williams' test; undefined at summary level.
         p_holm: `p_permutation`, corrected for all compared pairs.
+        documents: Number of documents of these rows; a row without a document is its own.
     """
 
     a: str
@@ -79,10 +90,19 @@ class Difference:
     p_permutation: float = math.nan
     p_williams: float = math.nan
     p_holm: float = math.nan
+    documents: int = 0
+
+    @property
+    def significant(self) -> bool:
+        """Whether both tests tell the two apart, with at least ten documents.
+
+        At the pooled level, the permutation test treats rows of one document as independent.
+        """
+        apart = self.p_holm < ALPHA and not self.low <= 0 <= self.high
+        return bool(self.documents >= FEW and apart and not math.isnan(self.low))
 
 
 DrawSigns = Callable[[int], Signs]
-EXCHANGES_A_PAIR = 40  # with fewer than 20, no corrected p-value could be below 0.05
 
 
 class _Pair(NamedTuple):
@@ -149,7 +169,9 @@ def compare_all(  # noqa: PLR0913 - the columns of a table, and how to draw from
             pair = _Pair(values[a][kept], values[b][kept], y[kept], at(documents, kept), at(systems, kept))
             compare = {"pooled": _flat, "summary": _within_documents, "system": _between_systems}[level]
             n_undefined = int(judged.sum()) - len(kept)
-            found.append(replace(compare(pair, draw, signs), a=a, b=b, n_undefined=n_undefined))
+            several = len(grouped(pair.documents)[0])
+            tested = compare(pair, draw, signs)
+            found.append(replace(tested, a=a, b=b, n_undefined=n_undefined, documents=several))
     corrected = holm([pair.p_permutation for pair in found])
     return [replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True)]
 
@@ -165,7 +187,8 @@ def difference_row(
         difference: Difference of two metrics.
         signatures: Metric name → text of its signature.
     """
-    figures = for_json(asdict(difference))
+    marks = {"significant": difference.significant, "few": difference.documents < FEW}
+    figures = for_json(asdict(difference)) | marks
     both = {"signature_a": signatures[difference.a], "signature_b": signatures[difference.b]}
     return {"task": task, "dimension": dimension} | figures | both
 
@@ -185,7 +208,8 @@ def _within_documents(pair: _Pair, draw: Draw, signs: DrawSigns) -> Difference:
     defined = np.flatnonzero(np.isfinite(each).all(axis=1))
     if not len(defined):
         return Difference("", "", "summary", 0, 0, math.nan, math.nan)
-    found = Difference("", "", "summary", len(defined), 0, *map(float, each[defined].mean(axis=0)))
+    r_a, r_b = each[defined].mean(axis=0).tolist()
+    found = Difference("", "", "summary", len(defined), 0, r_a, r_b)
     drawn = mean_draws(each[defined, 0] - each[defined, 1], at(names, defined), draw)
     kept = [groups[document] for document in defined]
     a, b, human = (side[np.concatenate(kept)] for side in pair[:3])

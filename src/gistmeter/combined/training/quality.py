@@ -52,7 +52,7 @@ def train_quality(recipe: Mapping[str, Any], data: Path, output: Path) -> dict[s
     Raises:
         UsageError: If a key of the recipe is missing, a term of a dimension with judgements has a weight, or
             `penalty` is a table without a dimension.
-        DataError: If the data cannot be read, or has no judgement.
+        DataError: If the data cannot be read, has no judgement, or contradicts the signs of the terms.
     """
     check_keys(recipe, ("task", *KEYS, "notes"), "the recipe")
     asked = dict.fromkeys(name for chosen in recipe["sets"] for name in chosen.get("dimensions", ()))
@@ -190,7 +190,11 @@ class Problem:
         return cls(rows, np.array(judgements), terms, scale=table["scale"], penalty=float(penalty))
 
     def fit(self) -> Linear:
-        """Fit all rows; results have the scale of the first set."""
+        """Fit all rows; results have the scale of the first set.
+
+        Raises:
+            DataError: If the weights that fit all sets do not rank the first set as its judgements do.
+        """
         means, scales, features = self._features("system")
         weights = self._weights(features, range(len(self.rows)))
         first = np.array([row.set == self.rows[0].set for row in self.rows])
@@ -198,6 +202,12 @@ class Problem:
         level = float(judgements.mean())
         # The ridge decides the ratios of the weights, least squares their common factor.
         slope = float((fitted - fitted.mean()) @ judgements) / (float(fitted.var()) * len(fitted) or 1.0)
+        if slope <= 0:
+            specs = ", ".join(dict.fromkeys(str(term["spec"]) for term in self.terms))
+            raise DataError(
+                f"{specs}: with these signs, the fitted sum does not rise with the judgements of "
+                f"{self.rows[0].set}, the first set; put another set first, or change the signs"
+            )
         terms = _terms(self.terms, means, scales, slope * weights)
         return Linear(level - slope * float(fitted.mean()), terms, *map(float, self.scale))
 

@@ -116,16 +116,17 @@ class BertScore:
 
     def _score_one(self, example: Example, encoded: Mapping[str, Encoded]) -> Score:
         texts = example.compared(self.options.against)
-        ours, *others = [encoded[text] for *_, text in texts]
-        counts = [(tokens.kept, tokens.total) for tokens, _ in (ours, *others)]
+        counts = [(tokens.kept, tokens.total) for tokens, _ in (encoded[text] for *_, text in texts)]
         flags, problem = reading(texts, counts, self.options.language)
         if problem:
             return Score.undefined(example.id, problem, flags)
+        _, *read = [text for *_, text in texts if encoded[text][0].kept]
+        ours, *others = [encoded[text] for text in (example.candidate, *read)]
         matches = [match_tokens(ours, other) for other in others]
         parts = {name: max(match.parts[name] for match in matches) for name in matches[0].parts}
         # The spans explain the precision, so they show the reference with the highest precision.
         best = int(np.argmax([match.parts["precision"] for match in matches]))
-        spans = _spans(example.candidate, texts[1 + best][2], ours[0], others[best][0], matches[best].forward)
+        spans = _spans(example.candidate, read[best], ours[0], others[best][0], matches[best].forward)
         return Score(example.id, parts[self.options.value], parts, spans, flags)
 
 

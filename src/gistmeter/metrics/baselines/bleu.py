@@ -93,4 +93,5 @@ class Bleu:
             f"precision_{n}": precision if total else math.nan
             for n, (precision, total) in enumerate(precisions, start=1)
         }
-        return Score(example.id, found.score, {**parts, "brevity": found.bp})
+        value = min(found.score, 100.0)  # rounding exceeds it
+        return Score(example.id, value, {**parts, "brevity": found.bp})

@@ -33,20 +33,23 @@ def truncation(side: Side, index: int, kept: int, total: int) -> list[Flag]:
 def reading(
     texts: Sequence[tuple[Side, int, str]], counts: Sequence[tuple[int, int]], language: str
 ) -> tuple[tuple[Flag, ...], str | None]:
-    """Return the flags of the texts that a model read, and the problem if one of them has no token.
+    """Return the flags of the texts that a model read, and the problem if a side has no token.
+
+    A reference without tokens is flagged as empty; it is a problem only if no reference has one.
 
     Args:
         texts: Texts as (side, index, text).
         counts: Of each text, the number of tokens that the model read, and of all tokens.
         language: Language of the model, as in `language_flags`.
     """
-    flags = [
-        flag
-        for (side, index, _), count in zip(texts, counts, strict=True)
-        for flag in truncation(side, index, *count)
-    ]
-    empty = [side for (side, *_), (kept, _) in zip(texts, counts, strict=True) if not kept]
-    problem = f"the model's tokenizer finds no token in the {empty[0]}" if empty else None
+    flags: list[Flag] = []
+    for (side, index, _), (kept, total) in zip(texts, counts, strict=True):
+        flags += truncation(side, index, kept, total)
+        if not total:
+            flags.append(Flag("empty_side", side, index=index))
+    read = {side for (side, *_), (kept, _) in zip(texts, counts, strict=True) if kept}
+    unread = [side for side, *_ in texts if side not in read]
+    problem = f"the model's tokenizer finds no token in the {unread[0]}" if unread else None
     return (*flags, *language_flags(texts, language)), problem
 
 

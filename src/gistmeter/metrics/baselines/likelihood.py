@@ -144,8 +144,8 @@ class Likelihood:
 
     def _plan(self, row: Sequence[Text]) -> list[tuple[Ids, Ids]]:
         """Return the pairs (given, decoded) of an example: all of one direction, then of the other."""
-        ours, *others = row
-        if not all(text.kept for text in row):
+        ours, others = row[0], [text for text in row[1:] if text.kept]
+        if not ours.kept:
             return []
         pairs = {
             "forward": [(other.ids, ours.ids) for other in others],
@@ -159,14 +159,14 @@ class Likelihood:
         if problem:
             return Score.undefined(example.id, problem, flags)
         parts, spans = {}, []
-        others = len(row) - 1
+        others = [(text, read) for text, read in zip(texts[1:], row[1:], strict=True) if read.kept]
         for at, direction in enumerate(self._directions):
-            logs = found[at * others : (at + 1) * others]
+            logs = found[at * len(others) : (at + 1) * len(others)]
             parts[direction] = float(np.mean([values.mean() for values in logs]))
             if direction == "forward":
                 spans += _spans(example.candidate, "candidate", row[0], np.mean(logs, axis=0))
             else:
-                for (side, index, text), other, values in zip(texts[1:], row[1:], logs, strict=True):
+                for ((side, index, text), other), values in zip(others, logs, strict=True):
                     spans += _spans(text, side, other, values, index)
         return Score(example.id, float(np.mean(list(parts.values()))), parts, tuple(spans), flags)
 

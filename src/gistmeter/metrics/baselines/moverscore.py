@@ -19,6 +19,7 @@ from gistmeter.metrics.baselines.movers import Bag, FloatArray, References, move
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.run.runtime import Runtime
 from gistmeter.models.run.tokens import Tokens
+from gistmeter.text.language import language_flags
 
 TOKENIZER = "the model's"
 WORD = re.compile(r"\w+")
@@ -99,6 +100,7 @@ class MoverScore:
                 tokens = encoded[text][0]
                 flags += [] if bags[text].places else [Flag("no_words", side, index=index)]
                 flags += truncation(side, index, tokens.kept, tokens.total)
+        flags += language_flags(example.compared("references"))
         ours = bags[example.candidate]
         others = [bags[text] for text in example.references if bags[text].places]
         if not ours.places or not others:
@@ -117,11 +119,14 @@ def word_bag(text: str, tokens: Tokens, vectors: FloatArray, ngram: int) -> Bag:
         vectors: Unit vectors of the tokens, shape (tokens, dimensions).
         ngram: Number of words in an n-gram.
     """
-    kept, places = [], []
+    kept: list[int] = []
+    places: list[tuple[int, int]] = []
     for at, ((start, end), special) in enumerate(zip(tokens.offsets.tolist(), tokens.special, strict=True)):
         word = WORD.search(text, start, end)
         if special or word is None or (word.start() and WORD.match(text[word.start() - 1])):
             continue  # a special token, punctuation, or the middle of a word
+        if places and places[-1][0] == word.start():
+            continue  # a later part of the same character
         kept.append(at)
         places.append((word.start(), WORD.match(text, word.start()).end()))  # type: ignore[union-attr]
     own = np.asarray(vectors[kept], dtype=np.float64)

@@ -14,6 +14,7 @@ from gistmeter.core.score import Flag, Score
 from gistmeter.core.signature import Signature
 from gistmeter.matching.overlap import rouge_l, rouge_n
 from gistmeter.metrics.baselines.common import no_word
+from gistmeter.text.language import language_flags
 from gistmeter.text.plain_words import LANGUAGES, words
 from gistmeter.text.plain_words import TOKENIZER as WORDS
 from gistmeter.text.rouge_words import SHORT, Tokenizer, rouge_tokenizer
@@ -131,7 +132,7 @@ class Rouge:
         return Score(example.id, parts[self.options.value], parts, flags=self._flags(example, tokenize))
 
     def _flags(self, example: Example, tokenize: Tokenizer) -> tuple[Flag, ...]:
-        """Flag texts without words, texts of a single word, and texts mostly in an unsupported script.
+        """Flag texts without words, of a single word, mostly in an unsupported script, or not in English.
 
         A text of a single word has no 2-gram; the library scores it 0.
         """
@@ -144,7 +145,8 @@ class Rouge:
             seen, total = (1, 1) if self.options.tokenizer == "words" else _seen(text)
             if 0 < seen < total / 2:
                 flags.append(Flag("unseen_script", side, seen, total, index))
-        return tuple(flags)
+        checked = example.compared("references") if self.options.stemmer else []
+        return (*flags, *language_flags(checked))
 
 
 def _seen(text: str) -> tuple[int, int]:

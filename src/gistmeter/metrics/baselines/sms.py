@@ -17,6 +17,7 @@ from gistmeter.metrics.baselines.common import no_word, truncation
 from gistmeter.metrics.baselines.movers import Bag, References, moves, unit_spans
 from gistmeter.models.encode.encoder import Encoder
 from gistmeter.models.run.runtime import Runtime
+from gistmeter.text.language import language_flags
 from gistmeter.text.plain_words import TOKENIZER, words
 from gistmeter.text.sentences import SPLITTER, split_sentences
 
@@ -94,6 +95,7 @@ class Sms:
             if side != "source":
                 flags += [] if bags[text].places else [Flag("no_words", side, index=index)]
                 flags += truncation(side, index, *kept[text])
+        flags += language_flags(example.compared("references"))
         ours = bags[example.candidate]
         others = [bags[text] for text in example.references if bags[text].places]
         if not ours.places or not others:

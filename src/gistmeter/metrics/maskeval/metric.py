@@ -66,6 +66,8 @@ class MaskEval:
             masks_per_pass=chosen.masks_per_pass,
             **({"spacing": chosen.spacing} if chosen.masks_per_pass > 1 else {}),
             words=f"{row_tokenizer_name(chosen.language)}&sub-words",
+            # Otherwise, the tokenizer tells the language.
+            **({"language": chosen.language} if "+" in chosen.language else {}),
             window=WINDOW,
             cut=cut_at(self.filler),
         )

@@ -105,10 +105,10 @@ class Simplicity:
         return Score(example.id, value, parts, spans, flags)
 
     def _unread(self, example: Example, texts: dict[str, Text]) -> Score | None:
-        """Return an undefined score if the tokenizer finds no token in a required text, otherwise None."""
-        needed = {"candidate", *(need.removesuffix("s") for need in self.needs)}
-        for side, _, text in example.texts():
-            if side in needed and not texts[text].tokens.kept:
+        """Return an undefined score if the tokenizer finds no token on a required side, otherwise None."""
+        found = {side for side, _, text in example.texts() if texts[text].tokens.kept}
+        for side in ("candidate", *(need.removesuffix("s") for need in self.needs)):
+            if side not in found:
                 problem = f"the model's tokenizer finds no token in the {side}"
                 return Score.undefined(example.id, problem, _flags(example, texts))
         return None

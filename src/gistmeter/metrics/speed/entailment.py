@@ -51,7 +51,8 @@ class Entailment:
             One matrix per block. The score of a premise is in the column of its most similar sentence; all
             other columns hold −1, so that greedy matching selects the best premise.
         """
-        cosines = [found.values for found in Cosine(self.retriever).compare(blocks)]
+        retrieved = Cosine(self.retriever).compare(blocks)
+        cosines = [found.values for found in retrieved]
         copies = [copied_from(block.candidate, block.other, parts=self.parts) for block in blocks]
         premises = [
             [_sets(row) if copy is None else [] for row, copy in zip(own, found, strict=True)]
@@ -69,10 +70,11 @@ class Entailment:
         )
         judged = scores.values + (1 - self.contradiction) * scores.contradicted
         values = (1 - self.similarity) * judged + self.similarity * closest
+        cut = scores.total - scores.kept
         found, at = [], 0
-        for block, own, copied in zip(blocks, premises, copies, strict=True):
+        for near, own, copied in zip(retrieved, premises, copies, strict=True):
             end = at + sum(map(len, own))
-            view = _view(block, own, values[at:end], scores.kept[at:end], scores.total[at:end])
+            view = _view(near, own, values[at:end], cut[at:end])
             for row, column in enumerate(copied):
                 if column is not None:
                     view.values[row, column] = 1.0
@@ -96,24 +98,34 @@ def _joined(block: Block, columns: Columns) -> str:
 
 
 def _view(
-    block: Block,
-    sets: list[list[Columns]],
-    values: NDArray[np.float64],
-    kept: NDArray[np.int64],
-    total: NDArray[np.int64],
+    near: Similarity, sets: list[list[Columns]], values: NDArray[np.float64], cut: NDArray[np.int64]
 ) -> Similarity:
-    """Return the score matrix of one block, with the numbers of tokens read and given."""
-    matrix = np.full((len(block.candidate), len(block.other)), -1.0, dtype=np.float32)
-    ours = np.zeros((len(block.candidate), 2), dtype=np.int64)
-    theirs = np.zeros((len(block.other), 2), dtype=np.int64)
+    """Return the score matrix of one block, with the numbers of tokens read and given.
+
+    Args:
+        near: Cosine similarities of the block.
+        sets: Premises of each candidate sentence.
+        values: Scores of the pairs, shape (pairs,).
+        cut: Tokens of premise and sentence that the model did not read, shape (pairs, 2).
+    """
+    matrix = np.full(near.values.shape, -1.0, dtype=np.float32)
+    lost = near.total - near.kept
     at = 0
     for row, own in enumerate(sets):
+        if not own:
+            lost[row] = 0  # a copied sentence has 1, however long it is
         for columns in own:
             best = columns[0]
             matrix[row, best] = max(matrix[row, best], values[at])
-            ours[row] = max(tuple(ours[row]), (total[at, 1], kept[at, 1]))
-            if len(columns) == 1:
-                theirs[best] = total[at, 0], kept[at, 0]
+            lost[row] = max(lost[row], cut[at, 1])
+            _spread(lost[len(sets) :], near.total[len(sets) :], columns, cut[at, 0])
             at += 1
-    lengths = np.concatenate([ours, theirs])
-    return Similarity(matrix, lengths[:, 1], lengths[:, 0])
+    return Similarity(matrix, np.maximum(near.total - lost, 0), near.total)
+
+
+def _spread(lost: NDArray[np.int64], total: NDArray[np.int64], columns: Columns, cut: int) -> None:
+    """Count the tokens cut off a premise as lost by its last sentences."""
+    for column in sorted(columns, reverse=True):
+        here = min(cut, total[column])
+        lost[column] = max(lost[column], here)
+        cut -= here

@@ -1,5 +1,6 @@
 """SPEED: match each candidate sentence with the closest sentence of the references or the source."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +20,7 @@ from gistmeter.text.language import CHECKED, language_flags
 from gistmeter.text.sentences import split_sentences, splitter_name
 
 Cut = tuple[int, int]
+_NUMBER = re.compile(r"\Areference (\d+):")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class Speed:
 
     def score(self, examples: Sequence[Example], /) -> list[Score]:
         """Score each candidate by the similarity of its sentences to their matches."""
-        return score_sound(examples, self.needs, self._score, self.languages)
+        scores = score_sound(examples, self.needs, self._score, self.languages)
+        return [_numbered(*pair) for pair in zip(examples, scores, strict=True)]
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
         texts = _cut(examples, self.options)
@@ -97,7 +100,7 @@ class Speed:
         views = [model.compare(blocks) for model in self.models]
         return [
             self._flagged(
-                self._score_one(example.id, ours, theirs, list(view), self._baseline(example)),
+                self._score_read(example.id, ours, theirs, list(view), self._baseline(example)),
                 [ours, *theirs],
             )
             for example, (ours, theirs), *view in zip(examples, texts, *views, strict=True)
@@ -110,6 +113,24 @@ class Speed:
         """Flag the texts that are not English, if the models are for English."""
         read = [(text.side, text.index, text.text) for text in texts]
         return replace(score, flags=score.flags + language_flags(read, self.options.language))
+
+    def _score_read(
+        self, id: str, ours: Text, theirs: list[Text], views: list[Similarity], baseline: float
+    ) -> Score:
+        """Score a candidate against the texts that have tokens."""
+        texts = [ours, *theirs]
+        sizes = [len(text.cuts) for text in texts]
+        read = _have_tokens(sizes, views)
+        empty = [text for text, found in zip(texts, read, strict=True) if not found]
+        flags = tuple(Flag("empty_side", text.side, index=text.index) for text in empty)
+        if not read[0] or not any(read[1:]):
+            problem = f"the model's tokenizer finds no token in the {empty[0].side}"
+            return Score.undefined(id, problem, flags)
+        if not empty:
+            return self._score_one(id, ours, theirs, views, baseline)
+        left = [text for text in theirs if text not in empty]
+        score = self._score_one(id, ours, left, _of_sentences(views, sizes, read), baseline)
+        return replace(score, flags=score.flags + flags)
 
     def _score_one(
         self, id: str, ours: Text, theirs: list[Text], views: list[Similarity], baseline: float
@@ -148,6 +169,34 @@ def _cut(examples: Sequence[Example], options: SpeedOptions) -> list[tuple[Text,
 
 def _sentences(texts: list[Text]) -> tuple[str, ...]:
     return tuple(sentence for text in texts for sentence in text.sentences)
+
+
+def _have_tokens(sizes: Sequence[int], views: Sequence[Similarity]) -> list[bool]:
+    """Return whether every model finds a token in each text; `sizes` are their numbers of sentences."""
+    fewest = np.min([view.total for view in views], axis=0)
+    return [bool(own.sum()) for own in np.split(fewest, np.cumsum(sizes)[:-1])]
+
+
+def _of_sentences(
+    views: Sequence[Similarity], sizes: Sequence[int], read: Sequence[bool]
+) -> list[Similarity]:
+    """Return the similarities to the texts that are read; the first text is the candidate."""
+    kept = np.repeat(read, sizes)
+    return [Similarity(view.values[:, kept[sizes[0] :]], view.kept[kept], view.total[kept]) for view in views]
+
+
+def _numbered(example: Example, score: Score) -> Score:
+    """Number the references in the notes as the user does, who counts the empty ones, too."""
+    kept = [index for index, text in enumerate(example.references) if text.strip()]
+    if len(kept) == len(example.references):
+        return score
+    spans = (
+        replace(span, note=_NUMBER.sub(lambda found: f"reference {kept[int(found[1])]}:", span.note))
+        if span.side == "candidate"
+        else span
+        for span in score.spans
+    )
+    return replace(score, spans=tuple(spans))
 
 
 def _groups(texts: list[Text], *, pooled: bool) -> list[list[int]]:

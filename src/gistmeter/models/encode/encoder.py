@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from gistmeter.core.errors import BadModel
 from gistmeter.models.encode.bidirectional import load_bidirectional
 from gistmeter.models.encode.layers import kept_layers
+from gistmeter.models.encode.pooling import Pooling, check_modules, pooling_of
 from gistmeter.models.encode.text_memory import SHARED, TextMemory, text_key
 from gistmeter.models.encode.tuned import TextHead, is_tuned, load_tuned
 from gistmeter.models.encode.updated import KIND as UPDATED
@@ -18,7 +18,7 @@ from gistmeter.models.encode.updated import load_updated
 from gistmeter.models.files import multilingual
 from gistmeter.models.files.adapters import is_kind
 from gistmeter.models.files.find import ModelFiles, find_model
-from gistmeter.models.files.folder import LIMIT_FILE, POOLING_FILE, PROMPT_FILE, read_json
+from gistmeter.models.files.folder import LIMIT_FILE, PROMPT_FILE, read_json
 from gistmeter.models.files.load import count_layers, load_tokenizer
 from gistmeter.models.run import calibration
 from gistmeter.models.run.backend import check_finite, place
@@ -28,7 +28,6 @@ from gistmeter.models.run.submodules import States, token_rows
 from gistmeter.models.run.tokens import Tokens, tokenize, window_of, without_prompt
 from gistmeter.models.run.types import Model, Tokenizer
 
-Pooling = Literal["mean", "max", "cls"]
 Row = tuple[int, ...]
 FloatArray = NDArray[np.float32]
 
@@ -98,7 +97,7 @@ class Encoder:
 
         Raises:
             ModelNotFound: If the model does not exist.
-            BadModel: If it cannot be loaded.
+            BadModel: If it cannot be loaded, or has a module after its pooling, such as a dense layer.
             UsageError: If the model has fewer layers.
         """
         encoder = cls._load(name, runtime, layers)
@@ -131,7 +130,9 @@ class Encoder:
             kept_layers(layers, count_layers(files))
             identity, config = f"{identity}/layer{layers}", {"num_hidden_layers": layers}
         model = load_bidirectional(files, tokenizer, **config)
-        pooling, prompt = _pooling(files), prompt_of(files)
+        check_modules(files.folder)
+        prompt = prompt_of(files)
+        pooling = pooling_of(files.folder, prompt)
         encoder = cls(model, tokenizer, identity=identity, pooling=pooling, runtime=runtime, prompt=prompt)
         encoder.text_window = min(filter(None, (encoder.window, _limit(files))), default=None)
         return encoder
@@ -222,25 +223,6 @@ def prompt_of(files: ModelFiles) -> str:
     settings = read_json(path) if verified and path.is_file() else {}
     prompts, name = settings.get("prompts"), settings.get("default_prompt_name")
     return str(prompts.get(name, "")) if isinstance(prompts, dict) and name else ""
-
-
-def _pooling(files: ModelFiles) -> Pooling:
-    """Return the pooling mode in the model folder; mean if there is none."""
-    path = files.folder / POOLING_FILE
-    if not path.is_file():
-        return "mean"
-    modes = read_json(path)
-    names: dict[str, Pooling] = {
-        "pooling_mode_mean_tokens": "mean",
-        "pooling_mode_max_tokens": "max",
-        "pooling_mode_cls_token": "cls",
-    }
-    on = [
-        names.get(name) for name, value in modes.items() if value is True and name.startswith("pooling_mode")
-    ]
-    if len(on) != 1 or on[0] is None:
-        raise BadModel(f"{path}: set exactly one of {', '.join(names)} to true")
-    return on[0]
 
 
 def _limit(files: ModelFiles) -> int | None:

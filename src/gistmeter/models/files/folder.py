@@ -11,6 +11,7 @@ from gistmeter.models.files.digest import sha256
 
 NEEDED_FILES = ["*.json", "*.safetensors", "*.txt", "*.model"]
 POOLING_FILE = "1_Pooling/config.json"  # the pooling configuration of sentence-transformers
+MODULES_FILE = "modules.json"  # the modules of sentence-transformers
 PROMPT_FILE = "config_sentence_transformers.json"
 LIMIT_FILE = "sentence_bert_config.json"  # the maximum number of tokens of sentence-transformers
 SHA256_DIGITS, SHA1_DIGITS = 64, 40

@@ -66,6 +66,10 @@ class TokenModel:
         model = load_weights(files, architecture, tokenizer)
         return cls(model, tokenizer, kind=kind, identity=files.identity, runtime=runtime)
 
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each whole text."""
+        return [tokens.total for tokens in self.vocabulary.tokenize(texts)]
+
     def log2(self, texts: Sequence[str]) -> list[FloatArray]:
         """Return the log2 probability of each token, shape (tokens,); long texts are truncated."""
         room = (self.window or 10**9) - 1 - len(self.end)

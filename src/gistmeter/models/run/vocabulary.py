@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from gistmeter.models.run.tokens import Tokens
 from gistmeter.models.run.types import Encoding, Tokenizer
 
 Ids = tuple[int, ...]
+_SETTINGS = Lock()
+"""Held while the settings of a tokenizer are changed; of the module, because a lock cannot be pickled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +70,16 @@ class Vocabulary:
 
         A special token that is written out in a text is read as ordinary characters or as an unknown word.
         """
-        self.backend.no_truncation()  # other users of the tokenizer may have enabled it
-        self.backend.no_padding()
         unique = list(dict.fromkeys(texts))
-        before = self.backend.encode_special_tokens
-        self.backend.encode_special_tokens = True
-        try:
-            encodings = self.backend.encode_batch(unique, add_special_tokens=False)
-        finally:
-            self.backend.encode_special_tokens = before
+        with _SETTINGS:
+            self.backend.no_truncation()  # other users of the tokenizer may have enabled it
+            self.backend.no_padding()
+            before = self.backend.encode_special_tokens
+            self.backend.encode_special_tokens = True
+            try:
+                encodings = self.backend.encode_batch(unique, add_special_tokens=False)
+            finally:
+                self.backend.encode_special_tokens = before
         by_text = {text: self._tokens(encoding) for text, encoding in zip(unique, encodings, strict=True)}
         return [by_text[text] for text in texts]
 

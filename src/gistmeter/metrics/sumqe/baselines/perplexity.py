@@ -30,11 +30,13 @@ class Perplexity:
         log2: `TokenModel.log2` of GPT-2 or of a masked model, or `masked_log2` of a filler.
         identity: Name of the model and the method, for signatures.
         worst: Number k of least probable tokens; 0 for all tokens.
+        count: `TokenModel.count` if `log2` is of a model that truncates long texts, which are then flagged.
     """
 
     log2: Log2 = field(repr=False)
     identity: str
     worst: int = 0
+    count: Callable[[Sequence[str]], list[int]] | None = field(default=None, repr=False)
 
     name = "perplexity"
     needs: tuple[Need, ...] = ()
@@ -50,15 +52,22 @@ class Perplexity:
         return score_sound(examples, self.needs, self._score, self.languages)
 
     def _score(self, examples: Sequence[Example]) -> list[Score]:
-        found = self.log2([example.candidate for example in examples])
-        return [self._score_one(example.id, tokens) for example, tokens in zip(examples, found, strict=True)]
+        texts = [example.candidate for example in examples]
+        found = self.log2(texts)
+        totals = [len(tokens) for tokens in found] if self.count is None else self.count(texts)
+        return [
+            self._score_one(example.id, tokens, total)
+            for example, tokens, total in zip(examples, found, totals, strict=True)
+        ]
 
-    def _score_one(self, id: str, tokens: FloatArray) -> Score:
+    def _score_one(self, id: str, tokens: FloatArray, total: int) -> Score:
         if not len(tokens):
             flag = Flag("empty_side", "candidate")
             return Score.undefined(id, "the model's tokenizer finds no word in the candidate", (flag,))
         value = worst_mean(tokens, self.worst)
-        return Score(id, value, {"perplexity": 2.0 ** min(-value, 1000.0)})
+        cut = len(tokens) < total
+        flags = (Flag("truncated", "candidate", len(tokens), total),) if cut else ()
+        return Score(id, value, {"perplexity": 2.0 ** min(-value, 1000.0)}, flags=flags)
 
 
 def worst_mean(tokens: FloatArray, worst: int) -> float:

@@ -206,7 +206,8 @@ def _text_regressor(
 
 def _hold_out(rated: Sequence[Rated], data: RateData, seed: int) -> tuple[list[Rated], list[Rated]]:
     if data.preset == "clean":
-        return split(rated, data.parts, seed)
+        # Folds are split by the same hash: with their seed, a fold's rest would have no part to hold out.
+        return split(rated, data.parts, seed if data.folds == "none" else seed + 1)
     kept_rows = len(rated) - len(rated) // data.parts
     return list(rated[:kept_rows]), list(rated[kept_rows:])
 
