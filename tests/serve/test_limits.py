@@ -3,6 +3,8 @@
 import json
 import socket
 import threading
+import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,9 +12,10 @@ import httpx
 import pytest
 
 from gistmeter.core.errors import ModelNotFound, UsageError
+from gistmeter.serve.bodies import file_rows
 from gistmeter.serve.guard import Access
 from gistmeter.serve.limits import Limits
-from gistmeter.serve.problems import KINDS
+from gistmeter.serve.problems import KINDS, Problem
 from gistmeter.serve.service import Service
 from tests.serve.running import JSON, NDJSON, Held, light_service, service_of, serving, until
 
@@ -213,3 +216,28 @@ def test_problem_types_lead_to_the_documentation() -> None:
         docs = client.get("/docs").text
     for kind in KINDS:
         assert f"id='{kind.name}'" in docs
+
+
+def test_the_rows_of_a_file_are_its_lines() -> None:
+    for odd in ("\u2028", "\x85", "\x0c", "\x1c"):
+        assert len(file_rows(f'{{"candidate": "One.{odd}Two."}}\r\n', "jsonl", Limits())) <= 1
+        (row,) = file_rows(f"candidate\nOne.{odd}Two.\n", "csv", Limits())
+        assert row.example.candidate == f"One.{odd}Two."
+
+
+def test_rows_over_the_limit_are_not_read() -> None:
+    limits = Limits(rows=2)
+    with pytest.raises(Problem, match="the limit is 2"):
+        file_rows("candidate\n" + "Rain.\n" * 10**6, "csv", limits)
+
+
+def test_a_body_that_trickles_in_ends_at_the_time_limit() -> None:
+    def trickle() -> Iterator[bytes]:
+        for _ in range(30):
+            time.sleep(0.1)
+            yield b" "
+
+    with serving(light_service("extractive", limits=Limits(seconds=0.5))) as client:
+        assert "over 0.5 s" in problem(
+            client.post("/v1/score", content=trickle(), headers=JSON), 408, "too-slow"
+        )

@@ -1,8 +1,10 @@
 """Read request bodies, within the limits of size and time."""
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Awaitable
+from itertools import islice
 from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -78,18 +80,22 @@ async def read_text(request: Request, limits: Limits) -> str:
         ClientDisconnect: If the client goes away.
     """
     check_length(request, limits)
-    body = b"".join([piece async for piece in chunks(request.receive, limits)])
+    try:
+        async with asyncio.timeout(limits.seconds):
+            body = b"".join([piece async for piece in chunks(request.receive, limits)])
+    except TimeoutError:
+        raise Problem("too-slow", f"the body took over {limits.seconds:g} s; send it again") from None
     try:
         return body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Problem("bad-request", f"the body is not UTF-8 text (byte {error.start})") from None
 
 
-def json_rows(text: str) -> list[Row]:
+def json_rows(text: str, limits: Limits) -> list[Row]:
     """Return the rows of a JSON body: one object, or a list of objects.
 
     Raises:
-        Problem: If the text is neither.
+        Problem: If the text is neither, or there are too many.
     """
     try:
         found = json.loads(text)
@@ -101,44 +107,51 @@ def json_rows(text: str) -> list[Row]:
     records = found if isinstance(found, list) else [found]
     if not records:
         raise Problem("bad-request", "the list of rows is empty")
+    _check_count(len(records), limits)  # before any row is built
     return [
         row_at((f"row {number}", record if isinstance(record, dict) else _no_object()), number, {})
         for number, record in enumerate(records, 1)
     ]
 
 
-def file_rows(text: str, kind: str) -> list[Row]:
+def file_rows(text: str, kind: str, limits: Limits) -> list[Row]:
     """Return the rows of a file.
 
     Args:
         text: The content.
         kind: jsonl, csv or tsv.
+        limits: Of the service.
 
     Raises:
-        Problem: If it has no rows, or lacks a required column.
+        Problem: If it has no rows or too many, or lacks a required column.
     """
     try:
-        rows = list(rows_of("the file", kind, text.splitlines(keepends=True)))
+        lines = io.StringIO(text, newline="")  # other characters than line ends may stand in a text
+        rows = list(islice(rows_of("the file", kind, lines), limits.rows + 1))
     except DataError as error:
         # The hint is for the command line.
         raise Problem("unusable-rows", str(error).partition("; name it with --fields")[0]) from None
     if not rows:
         raise Problem("unusable-rows", "the file has no rows")
+    _check_count(len(rows), limits)
     return rows
 
 
-def check_rows(rows: list[Row], limits: Limits) -> None:
-    """Check that there are not too many rows, and that one of them can be used.
+def check_rows(rows: list[Row]) -> None:
+    """Check that one of the rows can be used.
 
     Raises:
-        Problem: If not.
+        Problem: If none can.
     """
-    if len(rows) > limits.rows:
-        raise Problem(
-            "too-large", f"there are {len(rows):,} rows; the limit is {limits.rows:,}: send them as {NDJSON}"
-        )
     if all(row.problem is not None for row in rows):
         raise Problem("unusable-rows", str(rows[0].problem))
+
+
+def _check_count(count: int, limits: Limits) -> None:
+    if count > limits.rows:
+        raise Problem(
+            "too-large", f"there are too many rows, the limit is {limits.rows:,}: send them as {NDJSON}"
+        )
 
 
 async def while_connected(receive: Receive, work: Awaitable[Result]) -> Result:

@@ -27,7 +27,7 @@ async def check(request: Request) -> Response:
     labels = service.chosen((METRIC,))
     if media_type(request) != JSON:
         raise Problem("unsupported-type", f"send the rows as {JSON}")
-    rows = json_rows(await read_text(request, service.limits))
+    rows = json_rows(await read_text(request, service.limits), service.limits)
     scored = await score_together(request, Query(service, labels, None), rows)
     found = {
         "metric": METRIC,

@@ -34,7 +34,7 @@ async def score(request: Request) -> Response:
         return Lines(query)
     if kind != JSON:
         raise Problem("unsupported-type", f"send the rows as {JSON} or {NDJSON}")
-    rows = json_rows(await read_text(request, query.service.limits))
+    rows = json_rows(await read_text(request, query.service.limits), query.service.limits)
     scored = await score_together(request, query, rows)
     lines = [
         line.rstrip() for row, scores in zip(rows, scored, strict=True) for line in query.lines(row, scores)
@@ -49,7 +49,7 @@ async def score_together(request: Request, query: Query, rows: list[Row]) -> lis
         Problem: If the rows cannot be used, there is no room for them, or the time limit is exceeded.
         ClientDisconnect: If the client goes away.
     """
-    check_rows(rows, query.service.limits)
+    check_rows(rows)
     async with admitted(query, rows) as ticket:
         work = asyncio.gather(*(query.service.scores(ticket, row, query.labels) for row in rows))
         return await while_connected(request.receive, work)

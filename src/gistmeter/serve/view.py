@@ -39,8 +39,11 @@ async def view(request: Request) -> Response:
     if kind != JSON and kind not in FILES:
         raise Problem("unsupported-type", f"send {JSON}, {', '.join(FILES)}")
     text = await read_text(request, limits)
-    rows = json_rows(text) if kind == JSON else await asyncio.to_thread(file_rows, text, FILES[kind])
-    check_rows(rows, limits)
+    if kind == JSON:
+        rows = json_rows(text, limits)
+    else:
+        rows = await asyncio.to_thread(file_rows, text, FILES[kind], limits)
+    check_rows(rows)
     query.service.admit(len(rows) * len(query.labels))
     return Events(query, rows)
 
