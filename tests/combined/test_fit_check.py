@@ -100,7 +100,7 @@ def test_a_recipe_becomes_weights(tmp_path: Path, capsys: pytest.CaptureFixture[
     rows, scores = [], []
     for at in range(40):
         good = at % 2
-        row = {"id": str(at), "source": "A ferry.", "candidate": TEXT, "doc_id": f"d{at // 4}"}
+        row = {"id": str(at), "source": f"Ferry {at // 4}.", "candidate": TEXT, "doc_id": f"d{at // 4}"}
         rows.append(row | {"scores": {"Factuality": float(good)}})
         cosines = speed(0.9, 0.8 if good else 0.2 + at / 200)
         probabilities = facts(Span("candidate", 2, 7, 0.9 if good else 0.1, 1.0, "ferry (confidence .90)"))

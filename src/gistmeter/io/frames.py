@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gistmeter.core.errors import BadRow, DataError, MissingField, UsageError
-from gistmeter.core.example import Example, Need
+from gistmeter.core.example import Example, Need, is_missing
 from gistmeter.core.nearest import did_you_mean, nearest
 from gistmeter.core.row import FIELDS, Row
 from gistmeter.io.aliases import ALIASES, AliasNotes, with_aliases
@@ -142,7 +142,8 @@ def _row(record: object, number: int, fields: Mapping[str, str], notes: AliasNot
         notes.add(fields)
         return row
     except BadRow as error:
-        labels = {"id": str(number), **labels_of(record, fields)}
+        given = record.get(fields.get("id", "id"))
+        labels = {"id": str(number if is_missing(given) else given), **labels_of(record, fields)}
         return Row(Example(candidate="", **labels), problem=str(error))
 
 

@@ -78,7 +78,7 @@ def _check(options: ScoreOptions, pair: Example | None) -> None:
     if options.explain and options.output == "-":
         raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
     outputs = (options.output, options.json, options.junit)
-    written = [os.path.realpath(name) for name in outputs if name and not is_stream(name)]
+    written = [os.path.realpath(name) for name in outputs if name not in (None, "-") and not is_stream(name)]
     if len(set(written)) < len(written):
         raise UsageError("-o, --json and --junit name one file; give each its own")
     if options.json == "-":

@@ -155,7 +155,7 @@ def _figures(
     found: dict[str, float] = {}
     names = list(dict.fromkeys(row.set for row in rows))
     for left_out in ("document", "set"):
-        if left_out == "set" and len(names) < 2:
+        if len({BY[left_out](row) for row in rows}) < 2:
             continue
         predicted, flagged = np.full(len(rows), np.nan), np.zeros(len(rows))
         for kept, held in folds(rows, BY[left_out]):
