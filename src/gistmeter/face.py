@@ -71,8 +71,8 @@ def load(  # noqa: PLR0913 - the words of the command line
     Args:
         spec: A name (`cloze`, `rouge`; `gistmeter score --help` lists them), or a name with options as on
             the command line: `speed:against=source,value=min`.
-        preset: `mini` needs no network; `paper` uses a public model of the paper's kind, from the Hugging
-            Face Hub. It is the paper's own trained model for `cloze` only; see docs/papers.md.
+        preset: `mini` (default, offline), `base`, `paper`, …; `gistmeter metrics NAME` lists them. `paper` is
+            the paper's own trained model for `cloze` only; see docs/papers.md.
         model: A model that replaces the preset's: a folder, or a Hub id with an optional `@revision`.
         device: `auto` (default), `cpu`, `cuda`, `cuda:1`, …
         dtype: `fp32` (default), `bf16`, or `int8` (OpenVINO only).
@@ -178,8 +178,8 @@ def write_html(
     Args:
         report: From `score`.
         path: The file; it appears when it is whole.
-        title: Of the page.
-        rows: The most rows whose texts it holds; of more, evenly spaced ones are shown.
+        title: Title of the page.
+        rows: Maximum number of rows; of more, evenly spaced ones are shown.
 
     Raises:
         DataError: If the file cannot be written.

@@ -63,7 +63,7 @@ def add_metric_options(parser: Parser, *, nargs: str = "+") -> None:
         "--fields", metavar="FIELD=COLUMN,…", default="", help="columns that hold fields under other names"
     )
     group.add_argument(
-        "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe): fluency, …"
+        "--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe, quality): fluency, …"
     )
     add_language(group)
     add_running(group)
@@ -75,7 +75,7 @@ def add_language(group: Group) -> None:
         "--language",
         type=language,
         metavar="TAG",
-        help="of the rows without a field `language`: en, fr, pt-BR, … (default: not said)",
+        help="language of rows without a field `language`: en, fr, … (default: none)",
     )
 
 
@@ -89,7 +89,9 @@ def add_running(group: Group) -> None:
 def add_runtime(group: Group) -> None:
     """Add the options of `RuntimeOptions`."""
     group.add_argument(
-        "--preset", default="mini", help="mini (default, offline), paper, or another of the metric"
+        "--preset",
+        default="mini",
+        help="mini (default, offline), base, paper, …; `gistmeter metrics NAME` lists them",
     )
     group.add_argument("--model", metavar="PATH_OR_ID", help="model folder, or Hub id[@revision]")
     group.add_argument("--device", default="auto", help="auto (default), cpu, cuda, cuda:1, …")

@@ -28,7 +28,7 @@ def add_compare(commands: Commands) -> None:
         description="Compare systems by their scores: means, differences with intervals, tests by document.",
     )
     compare.add_argument(
-        "scores", metavar="SCORES", nargs="+", help="what score -o wrote: one file, or one a system"
+        "scores", metavar="SCORES", nargs="+", help="what score -o wrote: one file, or one per system"
     )
     compare.add_argument(
         "--system", metavar="NAME", action="append", default=[], help="compare only these; may be repeated"
@@ -40,9 +40,11 @@ def add_compare(commands: Commands) -> None:
         help="what names a system: system (default), file, or another column of the scores",
     )
     compare.add_argument(
-        "--format", default="text", choices=get_args(Format), help="of the output (default: text)"
+        "--format", default="text", choices=get_args(Format), help="output format (default: text)"
     )
     compare.add_argument("--plot", metavar="FILE", help="draw the means and their intervals here: a PNG")
-    compare.add_argument("--seed", type=not_negative, default=0, help="of bootstrap and permutation test")
+    compare.add_argument(
+        "--seed", type=not_negative, default=0, help="seed of bootstrap and permutation test (default: 0)"
+    )
     add_output(compare, quiet="no notes")
     compare.set_defaults(options=CompareOptions, run="gistmeter.app.commands.compare:run")

@@ -16,7 +16,7 @@ DIGITS = 19
 METRIC_HELP = f"""\
 metrics:
   {", ".join(catalog.METRICS)}
-  all: every metric whose model is available, including metrics of other installed packages
+  all: every metric whose model is available, except check and quality; also those of other packages
   Options follow a colon: speed:against=source,match=optimal
 """
 

@@ -33,7 +33,9 @@ def add_report(commands: Commands) -> None:
     report.add_argument(
         "--rows", type=positive, default=1000, metavar="N", help="show at most N rows (default: 1000)"
     )
-    report.add_argument("--fields", metavar="OURS=YOURS,…", default="", help="other names of columns")
-    report.add_argument("--seed", type=not_negative, default=0, help="of the bootstrap")
+    report.add_argument(
+        "--fields", metavar="FIELD=COLUMN,…", default="", help="columns that hold fields under other names"
+    )
+    report.add_argument("--seed", type=not_negative, default=0, help="seed of the bootstrap (default: 0)")
     add_output(report, quiet="no notes")
     report.set_defaults(options=ReportOptions, run="gistmeter.app.commands.report:run")

@@ -143,20 +143,20 @@ def _add_engine(group: Group) -> None:
         help="local (default): this machine; ray: a cluster, where -i and -o are folders of shards",
     )
     group.add_argument(
-        "--address", metavar="ADDRESS", help="of a Ray cluster, or auto (default: start Ray here)"
+        "--address", metavar="ADDRESS", help="address of a Ray cluster, or auto (default: start Ray here)"
     )
     group.add_argument(
         "--worker-cpus",
         type=above_zero,
         default=0.5,
         metavar="N",
-        help="of each worker on Ray (default: 0.5)",
+        help="CPUs per Ray worker (default: 0.5)",
     )
     group.add_argument(
         "--workers",
         type=positive,
         metavar="N",
-        help="score with N processes (default: one; one a device of --device cuda:0,cuda:1)",
+        help="score with N processes (default: one; one per device of --device cuda:0,cuda:1)",
     )
     group.add_argument(
         "--shard", type=shard, metavar="I/N", help="score only the I-th of N equal parts of the file"
@@ -176,5 +176,11 @@ def _add_gates(group: Group) -> None:
         metavar="SCORES",
         help="fail if a metric fell from these scores, which score -o wrote: one-sided test by document",
     )
-    group.add_argument("--alpha", type=share, default=0.05, metavar="P", help="of that test (default: 0.05)")
+    group.add_argument(
+        "--alpha",
+        type=share,
+        default=0.05,
+        metavar="P",
+        help="significance level of the baseline test (default: 0.05)",
+    )
     group.add_argument("--junit", metavar="FILE", help="write the gates here as JUnit XML")

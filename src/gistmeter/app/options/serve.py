@@ -77,6 +77,6 @@ def add_serve(commands: Commands) -> None:
             help=f"{help} (default: {default})",
         )
     common = serve.add_argument_group("common")
-    common.add_argument("--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe)")
+    common.add_argument("--dimension", metavar="NAME", help="the quality to score (maskeval, sumqe, quality)")
     add_runtime(common)
     serve.set_defaults(options=ServeOptions, run="gistmeter.app.commands.serve:run")
