@@ -15,7 +15,7 @@ FEATURES = ("entailment", "similarity", "facts", "worst_fact", "names", "denials
 without the member.
 `similarity`: cosine to the closest source sentence. `facts`, `worst_fact`: geometric mean and minimum of the
 probabilities of its facts. `names`: 0 if the source lacks a name or number of the sentence, otherwise 1.
-`denials`: 0 if the source denies the sentence or states what it denies, otherwise 1; 1 without the member.
+`denials`: 0 if the source denies the sentence or states what it denies, otherwise 1.
 """
 
 

@@ -46,7 +46,7 @@ class Denials:
     """Share of the candidate's sentences about which the source does not say the opposite, for English.
 
     A statement is a verb with the other words of its clause. Where the source has the same verb with at
-    least three quarters of these words, and one of the two texts denies the statement ("did not", "denied
+    least about two thirds of these words, and one of the two texts denies the statement ("did not", "denied
     that", "no evidence that", "rumours that … are false") and the other does not, the sentence has the value
     0, otherwise 1. A statement that the source both makes and denies counts as made. Copied sentences have 1.
     Other contradictions, and denials in other words, go unnoticed.
