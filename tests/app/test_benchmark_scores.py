@@ -231,6 +231,34 @@ def test_a_column_follows_the_law_of_metrics() -> None:
     assert column.score([]) == []
 
 
+def test_files_that_differ_in_their_format_only_are_two_tasks(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    _rows(data / "mine.jsonl", HUMAN)
+    lines = [
+        'id,source,candidate,"scores.q"',
+        *(f"{i},A goat ate,A{' ate' * i},{x}" for i, x in _numbered(MINE)),
+    ]
+    _csv(data / "mine.csv", lines)
+    _rows(data / "other.jsonl", HUMAN)
+    figures = _benchmark(data, "length_ratio")
+    assert {row["task"] for row in figures} == {"mine.csv", "mine.jsonl", "other"}
+    means = {
+        _flat([row for row in figures if row["task"] == task], "length_ratio")["pearson"]
+        for task in ("mine.csv", "mine.jsonl")
+    }
+    assert len(means) == 2
+
+
+def test_a_suite_does_not_choose_between_two_files_of_its_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("summeval.jsonl", "summeval.dev.jsonl"):
+        _rows(tmp_path / name, HUMAN)
+    assert main(["reproduce", "summeval", "--data", str(tmp_path), "-o", str(tmp_path / "out")]) == 2
+    assert "summeval.dev.jsonl and summeval.jsonl are both files of summeval" in capsys.readouterr().err
+
+
 def _numbered(values: Sequence[float]) -> list[tuple[int, float]]:
     return list(enumerate(values, 1))
 

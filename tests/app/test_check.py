@@ -50,6 +50,9 @@ def test_a_pair_is_checked_and_gated(tiny_check: Path, capsys: pytest.CaptureFix
     printed = capsys.readouterr().out
     assert "A ferry turned back." in printed and "Nobody drowned." in printed and "check 0." in printed
     assert main(["check", *PAIR, "--model", str(tiny_check), "--fail-under", ".999"]) == 5
+    assert "gate failed: check >= 0.999: mean 0." in capsys.readouterr().out
+    assert main(["check", *PAIR, "--model", str(tiny_check), "--fail-under", ".001"]) == 0
+    assert "gate passed: check >= 0.001: mean 0." in capsys.readouterr().out
 
 
 def test_rows_get_the_lines_of_score(tiny_check: Path, tmp_path: Path) -> None:

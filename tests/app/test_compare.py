@@ -232,3 +232,29 @@ def test_long_names_of_systems_are_whole_in_tables(
         table = capsys.readouterr().out.partition("rank: ")[0]
         parts = [part for name in names for part in wrapped(name).split("\n")] if format == "text" else names
         assert all(part in table for part in parts) and "…" not in table
+
+
+def test_files_without_a_common_metric_are_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = write(tmp_path / "a.jsonl", [row("1", 1.0)])
+    other = write(tmp_path / "b.jsonl", [{**row("1", 2.0), "metric": "n", "signature": "n|1"}])
+    assert main(["compare", one, other]) == 3
+    assert "no metric has scores of two systems" in capsys.readouterr().err
+
+
+def test_a_plot_that_cannot_be_written_leaves_the_earlier_one(
+    scores: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plot.png"
+    path.write_bytes(b"earlier")
+    written = Path.write_bytes
+
+    def fail(self: Path, data: bytes) -> int:
+        written(self, data[:9])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(DataError, match="No space left"):
+        gm.compare(scores).plot(path)
+    assert path.read_bytes() == b"earlier" and list(tmp_path.iterdir()) == [path]

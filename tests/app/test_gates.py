@@ -167,3 +167,24 @@ def test_an_unchanged_system_fails_in_five_of_a_hundred_runs() -> None:
         ]
         failed += change("m", values[0], values[1], seed=seed).p <= 0.05
     assert 0.03 <= failed / 1000 <= 0.07
+
+
+def test_what_exists_is_replaced_only_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows, out = rows_file(tmp_path / "rows.jsonl", [5]), tmp_path / "mine.txt"
+    words = ["score", "length_ratio", "-i", rows, "--fail-under", "length_ratio=.1"]
+    for option in ("--json", "--junit"):
+        out.write_text("mine")
+        assert main([*words, option, str(out)]) == 2
+        assert "already exists; replace it with --overwrite" in capsys.readouterr().err
+        assert out.read_text() == "mine"
+        assert main([*words, option, str(out), "--overwrite"]) == 0
+        assert out.read_text() != "mine"
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_no_output_replaces_the_baseline(option: str, tmp_path: Path) -> None:
+    base = baseline(tmp_path, [5] * 12)
+    before = Path(base).read_bytes()
+    words = ["score", "length_ratio", "-i", str(tmp_path / "before.jsonl"), "--fail-below-baseline", base]
+    assert main([*words, option, base, "--overwrite"]) == 2
+    assert Path(base).read_bytes() == before

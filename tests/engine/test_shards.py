@@ -81,7 +81,10 @@ def test_finished_shards_are_kept_or_replaced_only_when_asked(tmp_path: Path) ->
     assert target.begin(head, resume=True, overwrite=False) == {"a.jsonl"}
     with pytest.raises(UsageError, match="other metrics"):
         target.begin({**head, "metrics": ["chrf"]}, resume=True, overwrite=False)
-    assert target.begin({**head, "metrics": ["chrf"]}, resume=False, overwrite=True) == set()
+    with pytest.raises(UsageError, match=r"1 files that this run does not write, such as a\.jsonl"):
+        target.begin(head, resume=False, overwrite=True, names=["b.jsonl"])
+    new = {**head, "metrics": ["chrf"]}
+    assert target.begin(new, resume=False, overwrite=True, names=["a.jsonl", "b.jsonl"]) == set()
     assert [path.name for path in (tmp_path / "out").iterdir()] == [HEAD]
 
 

@@ -519,3 +519,15 @@ def test_a_row_without_a_candidate_keeps_its_labels(tmp_path: Path) -> None:
     first, second = (row.example for row in read_rows(path))
     assert (first.id, first.system, first.doc_id) == ("7", "A", "d")
     assert (second.id, second.system) == ("line 2", None)
+
+
+def test_a_column_that_only_some_rows_have_may_be_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = '{"candidate": "A."}\n{broken\n{"candidate": "B.", "article": "C."}\n'
+    rows = read(tmp_path, lines, source="article")
+    assert [row.example.source for row in rows] == [None, None, "C."]
+    assert [row.example.id for row in rows] == ["1", "line 2", "3"]
+    monkeypatch.setattr("gistmeter.io.formats.LOOKED_AT", 2)
+    with pytest.raises(DataError, match="has no column 'article'"):
+        read(tmp_path, lines, source="article")

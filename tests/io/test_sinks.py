@@ -9,8 +9,8 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from gistmeter.core.row import Row
 from gistmeter.core.score import Flag, Score, Span
 from gistmeter.core.signature import Signature
 from gistmeter.engine.local import Size, score_rows
+from gistmeter.io.journal import Journal
 from gistmeter.io.scored import Scored
 from gistmeter.io.sinks import Writing, open_sink
 from tests.faults import fail_at
@@ -354,3 +355,39 @@ def test_chunks_are_cut_by_rows_by_characters_and_by_time(monkeypatch: pytest.Mo
     clock = iter(range(0, 10_000, 10))
     monkeypatch.setattr("gistmeter.engine.local.time.monotonic", lambda: next(clock))
     assert sizes(long, Size(rows=4, seconds=5)) == [4, 2, 1, 1, 1]
+
+
+def test_an_overwriting_run_that_stopped_before_its_first_chunk_is_not_complete(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    run(path)
+    old = path.read_bytes()
+    with pytest.raises(KeyboardInterrupt):
+        run(path, overwrite=True, stop=0)
+    assert path.read_bytes() == old
+    new = [Row(replace(row.example, candidate="new"), problem=row.problem) for row in ROWS]
+    metric = Counting()
+    run(path, resume=True, rows=new, metric=metric)
+    assert metric.seen > 0 and path.read_bytes() != old and os.listdir(tmp_path) == ["out.jsonl"]
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.csv", "out.parquet"])
+def test_the_journal_is_deleted_when_it_is_closed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journals: list[Journal] = []
+    closed: list[bool] = []
+    opened, unlink = Journal.begin, Path.unlink
+
+    def begin(self: Journal, head: Mapping[str, object]) -> None:
+        journals.append(self)
+        opened(self, head)
+
+    def spy(self: Path, *, missing_ok: bool = False) -> None:
+        if ".part" in self.name:
+            closed.extend(file.closed for file in journals[0]._open)
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Journal, "begin", begin)
+    monkeypatch.setattr(Path, "unlink", lambda self, missing_ok=False: spy(self, missing_ok=missing_ok))
+    run(tmp_path / name)
+    assert closed and all(closed)

@@ -101,6 +101,23 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
         REPORT.to_jsonl(tmp_path / "none" / "out.jsonl")
 
 
+def test_a_file_that_fills_the_disk_leaves_the_earlier_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_bytes(b"earlier")
+    written = Path.write_bytes
+
+    def fail(self: Path, data: bytes) -> int:
+        written(self, data[:9])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(DataError, match="No space left"):
+        REPORT.to_jsonl(path)
+    assert path.read_bytes() == b"earlier" and list(tmp_path.iterdir()) == [path]
+
+
 def records(kind: Kind) -> list[dict[str, Any]]:
     pytest.importorskip(kind)
     made = REPORT.to_frame(kind)

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from gistmeter.core.errors import ModelNotFound, UsageError
+from gistmeter.serve import bodies
 from gistmeter.serve.bodies import file_rows
 from gistmeter.serve.guard import Access
 from gistmeter.serve.limits import Limits
@@ -241,3 +242,12 @@ def test_a_body_that_trickles_in_ends_at_the_time_limit() -> None:
         assert "over 0.5 s" in problem(
             client.post("/v1/score", content=trickle(), headers=JSON), 408, "too-slow"
         )
+
+
+def test_rows_of_json_over_the_limit_are_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[object] = []
+    monkeypatch.setattr(bodies, "row_at", lambda *given: built.append(given))
+    with serving(light_service("extractive", limits=Limits(rows=2))) as client:
+        refused = client.post("/v1/score", json=[1] * 100)
+        assert "limit is 2" in problem(refused, 413, "too-large")
+    assert not built

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 SUFFIXES = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 PARQUET_BATCH = 256
 LONGEST_LINE = 2**26  # characters
+LOOKED_AT = 256
+"""Rows of jsonl among which one must have a column that is named in `fields`."""
 
 Record = tuple[str, Mapping[str, object] | BadRow]  # position, and the columns or the error
 
@@ -159,22 +161,30 @@ def _lines(text: TextIO) -> Iterator[str]:
 def _json_records(
     name: str, lines: Iterator[str], fields: Mapping[str, str], *, aliases: bool
 ) -> Iterator[Record]:
-    checked = False
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        record = parse_line(line)
-        if not checked and not isinstance(record, BadRow):
+    records = ((f"line {at}", parse_line(line)) for at, line in enumerate(lines, 1) if line.strip())
+    for place, record in chain(_first_records(name, records, fields), records):
+        if aliases and not isinstance(record, BadRow):
+            _completed(name, record, fields)
+            aliases = False
+        yield place, record
+
+
+def _first_records(name: str, records: Iterator[Record], fields: Mapping[str, str]) -> list[Record]:
+    """Read records until each column in `fields` has occurred; raise DataError if one does not soon."""
+    first: list[Record] = []
+    columns: dict[str, None] = {}
+    absent = list(fields.values())
+    while absent and len(first) < LOOKED_AT and (found := next(records, None)):
+        first.append(found)
+        if not isinstance(found[1], BadRow):
+            columns |= dict.fromkeys(found[1])
             entries = {
-                f"{outer}.{inner}" for outer, own in record.items() if isinstance(own, dict) for inner in own
+                f"{outer}.{key}" for outer, own in found[1].items() if isinstance(own, dict) for key in own
             }
-            _check_columns(
-                name, list(record), [column for column in fields.values() if column not in entries]
-            )
-            if aliases:
-                _completed(name, record, fields)
-            checked = True
-        yield f"line {number}", record
+            absent = [column for column in absent if column not in columns and column not in entries]
+    if columns:
+        _check_columns(name, list(columns), absent)
+    return first
 
 
 def parse_line(line: str) -> Mapping[str, object] | BadRow:

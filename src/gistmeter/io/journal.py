@@ -48,6 +48,9 @@ class Journal:
 
     Args:
         output: The file that the rows are written to when the run is complete.
+
+    Attributes:
+        is_begun: Whether an earlier run began and is not complete; it may have no chunk yet.
     """
 
     def __init__(self, output: files.AnyPath) -> None:
@@ -58,6 +61,8 @@ class Journal:
         self._end = 0  # end offset of the valid part of the log
         self._synced = time.monotonic()
         self._open: list[RawIOBase] = []
+        self._target = target
+        self.is_begun = self.part.exists()
         self._read()
 
     @property
@@ -166,22 +171,29 @@ class Journal:
         """Rename the file of rows to the output."""
         with files.failing_as(output, f"; its {self.rows} rows are in {self.part}"):
             self._sync()
-            for file in self._open:
-                file.close()
+            self._close_files()
             files.rename(self.part, os.path.realpath(output))
         self.log.unlink(missing_ok=True)
 
-    def close(self) -> None:
-        """Close the files; delete a journal without rows."""
-        for file in self._open:
-            file.close()
-        if self._open and not self.chunks:
+    def close(self, *, stopped: bool = False) -> None:
+        """Close the files; delete a journal without rows.
+
+        Args:
+            stopped: Whether the run may be resumed; if it is to replace an output, its journal then stays.
+        """
+        self._close_files()
+        if self._open and not self.chunks and not (stopped and files.is_filled(self._target)):
             self.remove()
 
     def remove(self) -> None:
-        """Delete the journal."""
+        """Close and delete the journal."""
+        self._close_files()
         self.part.unlink(missing_ok=True)
         self.log.unlink(missing_ok=True)
+
+    def _close_files(self) -> None:
+        for file in self._open:
+            file.close()
 
 
 def _chunk(line: bytes) -> Chunk | None:

@@ -7,7 +7,7 @@ shard whose output exists is finished.
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,17 +85,25 @@ class Folder:
 
         _reaching(f"{self.url}/{name}", put)
 
-    def begin(self, head: Mapping[str, object], *, resume: bool, overwrite: bool) -> set[str]:
+    def begin(
+        self,
+        head: Mapping[str, object],
+        *,
+        resume: bool,
+        overwrite: bool,
+        names: Collection[str] | None = None,
+    ) -> set[str]:
         """Start a run that writes here, or go on with it; return the names of finished shards.
 
         Args:
             head: What decides the rows.
             resume: Keep finished shards.
             overwrite: Replace them.
+            names: The outputs of this run, the only shards that it may replace; None for any.
 
         Raises:
             UsageError: If there are shards of an earlier run and nobody says what to do with them, or
-                files of rows that no run wrote.
+                files of rows that this run does not write.
         """
         system, path = _reaching(self.url, self._system)
         found = set(self.shards()) if _reaching(self.url, lambda: system.exists(path)) else set()
@@ -110,6 +118,11 @@ class Folder:
             return found
         if found and not _reaching(self.url, lambda: system.exists(f"{path}/{HEAD}")):
             raise UsageError(f"{self.url} holds files of rows that no run wrote; choose another folder")
+        if others := found.difference(found if names is None else names):
+            raise UsageError(
+                f"{self.url} holds {len(others)} files that this run does not write, such as {min(others)}; "
+                "move them, or choose another folder"
+            )
         for name in found:
             _reaching(self.url, lambda name=name: system.rm_file(f"{path}/{name}"))  # type: ignore[misc]
         with tempfile.TemporaryDirectory() as folder:

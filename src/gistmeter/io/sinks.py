@@ -218,11 +218,15 @@ def open_sink(name: str | None, writing: Writing) -> Iterator[Sink]:
     with files.locked(name):
         journal = Journal(name)
         _check_free(name, journal, writing)
+        stopped = False
         try:
-            whole = writing.resume and not journal.chunks and files.is_filled(name)
+            whole = writing.resume and not journal.is_begun and files.is_filled(name)
             yield _Whole(name, kind) if whole else _File(name, kind, journal, writing.spans)
+        except KeyboardInterrupt:
+            stopped = True
+            raise
         finally:
-            journal.close()
+            journal.close(stopped=stopped)
 
 
 def _stream(name: str, kind: str, writing: Writing) -> Iterator[Sink]:

@@ -7,12 +7,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from gistmeter.core.errors import DataError, UsageError
+from gistmeter.core.errors import UsageError
 from gistmeter.core.score_row import json_line
 from gistmeter.report.comparison_table import Style, comparison_text
 from gistmeter.report.dots import dots_png
 from gistmeter.report.formats import Format
-from gistmeter.report.frame import Columns, Frame, Kind, frame_of
+from gistmeter.report.frame import Columns, Frame, Kind, frame_of, write_bytes
 from gistmeter.report.sentences import sentences, warnings_of
 
 Figures = Mapping[str, Any]
@@ -89,11 +89,7 @@ class Comparison:
             MissingExtra: If matplotlib is not installed.
             DataError: If the file cannot be written.
         """
-        drawn = self.png()
-        try:
-            Path(path).write_bytes(drawn)
-        except OSError as error:
-            raise DataError(f"cannot write {path}: {error.strerror or error}") from error
+        write_bytes(path, self.png())
 
     def png(self) -> bytes:
         """Return the picture that `plot` writes.

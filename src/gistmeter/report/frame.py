@@ -1,7 +1,10 @@
 """Convert columns to a pandas, polars or pyarrow data frame, and write rows as JSON lines."""
 
 import gzip
+import os
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,11 +60,30 @@ def write_jsonl(path: str | Path, rows: Iterable[Mapping[str, object]]) -> None:
         DataError: If the file cannot be written.
     """
     data = b"".join(map(json_line, rows))
-    target = Path(path)
+    write_bytes(path, gzip.compress(data, mtime=0) if Path(path).suffix == ".gz" else data)
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file that appears under its name when it is whole; a pipe or a device is written directly.
+
+    Raises:
+        DataError: If the file cannot be written; an earlier file stays as it is.
+    """
+    target = Path(os.path.realpath(path))
+    beside = target.with_name(f"{target.name}.new")
     try:
-        target.write_bytes(gzip.compress(data, mtime=0) if target.suffix == ".gz" else data)
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)
+            return
+        beside.write_bytes(data)
+        if target.exists():
+            shutil.copymode(target, beside)
+        beside.replace(target)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            beside.unlink()
 
 
 def _is_number(values: object) -> bool:

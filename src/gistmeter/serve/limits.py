@@ -17,7 +17,8 @@ class Limits:
             on rows.
         characters: Maximum number of characters in the texts of one row.
         waiting: Maximum number of scores that wait, over all requests; a request beyond it gets 429.
-        seconds: Time limit of a request, waiting included; also the longest pause in a client's body.
+        seconds: Time limit for the arrival of a body, and again for its scores, waiting included. In a stream
+            of NDJSON, the longest pause of the client.
         seconds_per_row: Time limit per row and metric, checked between batches of a model.
 
     Raises:

@@ -52,7 +52,8 @@ def run(options: BenchmarkOptions) -> int:
         raise UsageError("there is no metric; give a METRIC, or a file with --scores")
     paths, variant = _files(options.data)
     with open_figures(options.json, [*paths, *options.scores], options) as output:
-        found = [_read(path, variant, options) for path in paths]
+        names = _names(paths)
+        found = [_read(path, name, variant, options) for path, name in zip(paths, names, strict=True)]
         judged = _judged(found, options.data)
         own = _own_metrics(found, options)
         for file in judged:
@@ -126,8 +127,14 @@ def _files(data: str) -> tuple[list[Path], Variant | None]:
     return files, None
 
 
-def _read(path: Path, variant: Variant | None, options: BenchmarkOptions) -> _TaskFile:
-    task, name = for_file(path), stem_of(path)
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Return names that differ: the files' without the extensions of their formats, or else the files'."""
+    stems = Counter(map(stem_of, paths))
+    return [path.name if stems[stem_of(path)] > 1 else stem_of(path) for path in paths]
+
+
+def _read(path: Path, name: str, variant: Variant | None, options: BenchmarkOptions) -> _TaskFile:
+    task = for_file(path)
     read_all = read_rows(path, fields=parse_fields(options.fields))
     every: Iterable[Row] = with_language(read_all, options.language or task.language)
     if variant is not None:

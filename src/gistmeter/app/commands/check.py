@@ -5,11 +5,14 @@ from dataclasses import fields, replace
 
 from gistmeter import catalog
 from gistmeter.app.commands import score
+from gistmeter.app.gates import Gates
 from gistmeter.app.options.check import CheckOptions
 from gistmeter.app.options.score import ScoreOptions
 from gistmeter.app.pair import pair_of
 from gistmeter.app.specs import runtime_of
 from gistmeter.core.errors import UsageError
+from gistmeter.core.row import Row
+from gistmeter.io.scored import Scored
 from gistmeter.report.check import check_text
 
 METRIC = "check"
@@ -33,7 +36,8 @@ def run(options: CheckOptions) -> int:
     sys.stdout.write(check_text(found, pair))
     if found.problem is not None:
         return score.BAD_DATA
-    return score.GATE_FAILED if options.least is not None and found.value < options.least else 0
+    passed = Gates.of(_as_score(options)).passed([(METRIC, metric)], [Scored(Row(pair), (found,))])
+    return 0 if passed else score.GATE_FAILED
 
 
 def _as_score(options: CheckOptions) -> ScoreOptions:

@@ -5,7 +5,7 @@ import sys
 
 from gistmeter.app.options.compare import CompareOptions
 from gistmeter.bench.compare import compare, measured
-from gistmeter.core.errors import UsageError
+from gistmeter.core.errors import DataError, UsageError
 from gistmeter.io.files import check_output, write_whole
 
 LOG = logging.getLogger("gistmeter")
@@ -19,6 +19,8 @@ def run(options: CompareOptions) -> int:
         check_output(options.plot, inputs=options.scores)
     values = measured(options.scores, by=options.by)
     found = compare(values, systems=options.system, by=options.by, seed=options.seed)
+    if not found.pairs:
+        raise DataError("there is nothing to compare: no metric has scores of two systems")
     if options.plot is not None:
         write_whole(options.plot, found.png())
     if options.format != "text":  # the text says them itself

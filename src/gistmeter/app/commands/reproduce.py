@@ -3,7 +3,7 @@
 import logging
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
 
@@ -118,13 +118,11 @@ def _command(suite: Suite, options: ReproduceOptions) -> str:
 
 def _read(wanted: Iterable[Data], options: ReproduceOptions) -> tuple[dict[str, list[Row]], dict[str, str]]:
     """Read the data of suites; return the rows by key, and the reason for each missing one."""
-    places: dict[str, Path] = {}
-    for path in _files(options.data):
-        for name in (for_file(path).name, stem_of(path).partition(".")[0]):
-            places.setdefault(name, path)
+    tasks = {data.key: data for data in wanted}
+    places = _places(options.data, {data.task for data in tasks.values()})
     rows: dict[str, list[Row]] = {}
     absent: dict[str, str] = {}
-    for data in {data.key: data for data in wanted}.values():
+    for data in tasks.values():
         if data.task not in places:
             absent[data.key] = f"no file of {data.task} in the data"
             continue
@@ -140,6 +138,19 @@ def _read(wanted: Iterable[Data], options: ReproduceOptions) -> tuple[dict[str, 
             lost = len(read) - len(rows[data.key])
             LOG.info(f"{places[data.task]}: skipped {lost} unreadable rows")
     return rows, absent
+
+
+def _places(data: str, wanted: Collection[str]) -> dict[str, Path]:
+    """Return the file of each task; raise UsageError if a wanted task has two."""
+    places: dict[str, Path] = {}
+    for path in _files(data):
+        for name in {for_file(path).name, stem_of(path).partition(".")[0]}:
+            other = places.setdefault(name, path)
+            if other != path and name in wanted:
+                raise UsageError(
+                    f"{other.name} and {path.name} are both files of {name}; keep one of them in {data}"
+                )
+    return places
 
 
 def _files(data: str) -> list[Path]:

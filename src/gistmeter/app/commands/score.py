@@ -25,7 +25,7 @@ from gistmeter.engine.long_rows import announced
 from gistmeter.engine.plan import Plan
 from gistmeter.engine.progress import rows_bar
 from gistmeter.engine.workers import Workers, assign
-from gistmeter.io.files import check_output, is_stream, write_whole
+from gistmeter.io.files import check_output, is_filled, is_stream, write_whole
 from gistmeter.io.output import parse_spans
 from gistmeter.io.rows import parse_fields, read_rows
 from gistmeter.io.scored import Labelled, Scored
@@ -77,17 +77,22 @@ def _check(options: ScoreOptions, pair: Example | None) -> None:
         raise UsageError("--resume needs the output of the interrupted run: -o FILE")
     if options.explain and options.output == "-":
         raise UsageError("--explain prints on standard output; write the rows to a file: -o FILE")
+    if options.json == "-" and (options.explain or options.output == "-"):
+        raise UsageError("--json - prints on standard output; omit --explain, and write the rows to a file")
+    _check_outputs(options)
+
+
+def _check_outputs(options: ScoreOptions) -> None:
+    """Raise UsageError if an output is an input, another output, or exists and may not be replaced."""
     outputs = (options.output, options.json, options.junit)
     written = [os.path.realpath(name) for name in outputs if name not in (None, "-") and not is_stream(name)]
     if len(set(written)) < len(written):
         raise UsageError("-o, --json and --junit name one file; give each its own")
-    if options.json == "-":
-        if options.explain or options.output == "-":
-            raise UsageError(
-                "--json - prints on standard output; omit --explain, and write the rows to a file"
-            )
-    elif options.json is not None:
-        check_output(options.json, inputs=_inputs(options))
+    for name in (options.json, options.junit):
+        if name not in (None, "-"):
+            check_output(name, inputs=_inputs(options))
+            if is_filled(name) and not (options.overwrite or options.resume):
+                raise UsageError(f"{name} already exists; replace it with --overwrite")
 
 
 def _with_absent(rows: Iterator[Row]) -> tuple[Iterator[Row], tuple[Need, ...]]:

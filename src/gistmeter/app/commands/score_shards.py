@@ -33,7 +33,8 @@ def run(options: ScoreOptions) -> int:
     if not names:
         raise DataError(f"{options.input} holds no files of rows; name a folder of shards")
     check_outputs(names)
-    finished = job.target.begin(_head(job), resume=options.resume, overwrite=options.overwrite)
+    outputs = [output_name(name) for name in names]
+    finished = job.target.begin(_head(job), resume=options.resume, overwrite=options.overwrite, names=outputs)
     left = [name for name in names if output_name(name) not in finished]
     if finished:
         LOG.info(f"gistmeter: {len(names) - len(left)} of {len(names)} shards are finished already")
